@@ -2,8 +2,9 @@
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -181,6 +182,15 @@ class Server(Section):
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ValueError("needs `tls_cert` and `tls_key` together")
         return self
+
+    def store_address(self, environ: Mapping[str, str]) -> str:
+        """`store` with the password of a Redis, if a variable holds one: for the client, and for nobody's eyes."""
+        password = environ.get(self.store_password_env, "") if self.store_password_env else ""
+        if not password or self.store == "sqlite":
+            return self.store
+        scheme, _, rest = self.store.partition("://")
+        user, at, place = rest.rpartition("@")
+        return f"{scheme}://{user if at else ''}:{quote(password, safe='')}@{place}"
 
     @property
     def tls(self) -> bool:

@@ -20,7 +20,7 @@ _BUSY_S = 10
 
 
 class Database:
-    """One connection to the file, shared by threads; each write is one durable transaction.
+    """The file, shared by threads; each write is one durable transaction, and reads never wait for one.
 
     Args:
         home: the server's folder; it is made where it is not there, for its owner alone.
@@ -32,19 +32,13 @@ class Database:
 
     def __init__(self, home: Path, tables: str = "") -> None:
         self.path = home / NAME
-        self._lock = threading.RLock()
-        self._writes = 0
+        self._writer_lock, self._reader_lock = threading.RLock(), threading.Lock()
+        self._writing = 0
         with self._telling():
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            self._open = sqlite3.connect(
-                self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False, cached_statements=256
-            )
-            self._open.row_factory = sqlite3.Row
-            self._open.execute("PRAGMA journal_mode = WAL")
-            self._open.execute("PRAGMA synchronous = FULL")
-            self._open.execute("PRAGMA foreign_keys = ON")
-            self._open.executescript(tables)
+            self._writer, self._reader = self._connection(), self._connection()
+            self._writer.executescript(tables)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
@@ -53,43 +47,56 @@ class Database:
         Raises:
             StoreAway: the disk refuses, or another process writes for too long.
         """
-        with self._lock, self._telling():
-            if self._open.in_transaction:
-                yield self._open
+        with self._writer_lock, self._telling():
+            if self._writer.in_transaction:
+                yield self._writer
                 return
-            self._open.execute("BEGIN IMMEDIATE")
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._writing = threading.get_ident()
             try:
-                yield self._open
-                self._open.execute("COMMIT")
+                yield self._writer
+                self._writer.execute("COMMIT")
             except BaseException:
-                if self._open.in_transaction:
-                    self._open.execute("ROLLBACK")
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
                 raise
             finally:
-                self._writes += 1
+                self._writing = 0
 
     def rows(self, statement: str, *values: Any) -> list[sqlite3.Row]:
-        """What a query finds.
+        """What a query finds; inside of a transaction also what that has written.
 
         Raises:
             StoreAway: the file cannot be read.
         """
-        with self._lock, self._telling():
-            return self._open.execute(statement, values).fetchall()
+        with self._telling():
+            if self._writing == threading.get_ident():
+                return self._writer.execute(statement, values).fetchall()
+            with self._reader_lock:
+                return self._reader.execute(statement, values).fetchall()
 
     def row(self, statement: str, *values: Any) -> sqlite3.Row | None:
         """The first row that a query finds; None: it finds none."""
         return next(iter(self.rows(statement, *values)), None)
 
     @property
-    def version(self) -> tuple[int, int]:
-        """Another value after every write, by this process or by another one."""
-        return self._writes, int(self.rows("PRAGMA data_version")[0][0])
+    def version(self) -> int:
+        """Another number after every write, by this process or by another one."""
+        with self._telling(), self._reader_lock:
+            return int(self._reader.execute("PRAGMA data_version").fetchone()[0])
 
     def close(self) -> None:
         """Closes the file; what was written stays."""
-        with self._lock:
-            self._open.close()
+        with self._writer_lock, self._reader_lock:
+            self._writer.close()
+            self._reader.close()
+
+    def _connection(self) -> sqlite3.Connection:
+        opened = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
+        opened.row_factory = sqlite3.Row
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            opened.execute(f"PRAGMA {pragma}")
+        return opened
 
     @contextmanager
     def _telling(self) -> Iterator[None]:

@@ -20,7 +20,7 @@ class Proofs:
     def __init__(self, database: Database, clock: Callable[[], float]) -> None:
         self._database, self._clock = database, clock
         self._lock = threading.Lock()
-        self._version = (-1, -1)
+        self._version = -1
         self._known: dict[bytes, tuple[Principal, float, float]] = {}
 
     def proved(self, secret: str, prove: Callable[[str], tuple[Principal, float]]) -> Principal:

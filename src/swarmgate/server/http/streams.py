@@ -5,7 +5,7 @@
     WS  /v1/events/socket?since=   a message for each event
 
 Close codes: 4001 nothing proves who asks (any more), 4003 not allowed (any more), 4004 there is no such repository or
-goal, 4008 the reader is too slow, 4029 too many were opened, 1013 the server is full or its store is away, 1001 it ends.
+goal, 4008 the reader is too slow, 4029 too many were opened, 1013 the server is full or its store is away, 1001 it ends
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class EventStream(Response):
         del self.headers["content-length"]
         self._batches, self._opened = batches, opened
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
         """Sends until the end."""
         with self._opened:
             try:

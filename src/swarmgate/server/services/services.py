@@ -1,6 +1,6 @@
 """All services of a server in one record, made from the rooms below.
 
-services = Services.of(accounts, repositories, goals, jobs, runs, feed=feed, settings=settings, environ=os.environ)
+services = Services.of(accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, ...)
 page = await services.needs.list(who)
 """
 
@@ -17,6 +17,7 @@ from swarmgate.server.repositories.repositories import Repositories as KnownRepo
 from swarmgate.server.runs.goals import Goals as KnownGoals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.runs import Runs as Queue
+from swarmgate.server.services.councils.councils import Councils
 from swarmgate.server.services.decisions.approvals import Approvals
 from swarmgate.server.services.decisions.needs import Needs
 from swarmgate.server.services.decisions.questions import Questions
@@ -30,11 +31,11 @@ from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.readings import Readings
 from swarmgate.server.services.records.agents import Agents
 from swarmgate.server.services.records.cost import Cost
-from swarmgate.server.services.records.councils import Councils
 from swarmgate.server.services.records.events import Events
 from swarmgate.server.services.records.evidence import Evidence
 from swarmgate.server.services.records.gates import Gates
 from swarmgate.server.services.records.ledger import Ledgers
+from swarmgate.server.store.model import Store
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Services:
         jobs: Jobs,
         queue: Queue,
         *,
+        store: Store,
         feed: Feed,
         settings: Config,
         environ: Mapping[str, str],
@@ -83,6 +85,7 @@ class Services:
             goals: what is worked on.
             jobs: the councils.
             queue: of what is wanted.
+            store: of what can be made anew: results of councils.
             feed: of what happens.
             settings: of the server.
             environ: where keys and settings of projects are looked up.
@@ -102,7 +105,7 @@ class Services:
             approvals=approvals,
             questions=questions,
             needs=Needs(access, known, approvals, questions),
-            councils=Councils(access, queue, owner, environ),
+            councils=Councils(access, queue, store, environ),
             ledger=Ledgers(access, readings),
             evidence=Evidence(access, readings),
             cost=Cost(access, readings),

@@ -19,7 +19,7 @@ from pathlib import Path
 from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import UsageError
-from swarmgate.server.serving.home import COUNCILS, DATABASE, GOALS, SIGNING_KEY
+from swarmgate.server.serving.home import ARCHIVE, COUNCILS, DATABASE, GOALS, SIGNING_KEY
 from swarmgate.workspace.files.atomic import replace
 
 MANIFEST = "backup.json"
@@ -72,7 +72,7 @@ def back_up(home: Path, target: Path) -> Backup:
     with _appearing(target) as place:
         _copy_database(home / DATABASE, place / DATABASE)
         shutil.copy2(home / SIGNING_KEY, place / SIGNING_KEY)
-        for name in (GOALS, COUNCILS):
+        for name in (GOALS, COUNCILS, ARCHIVE):
             (place / name).mkdir()
             for each in _folders(home / name):
                 _copy_settled(each, place / name / each.name)
@@ -218,7 +218,7 @@ def _count(place: Path) -> int:
 
 def _move_paths(place: Path, old: str, new: str) -> None:
     """Has the records of goals and councils name the folders where they are from now on."""
-    for name, record in ((GOALS, "goal.json"), (COUNCILS, "job.json")):
+    for name, record in ((GOALS, "goal.json"), (ARCHIVE, "goal.json"), (COUNCILS, "job.json")):
         for each in _folders(place / name):
             file = each / record
             if not file.is_file():

@@ -18,6 +18,7 @@ DATABASE = "server.sqlite3"
 SIGNING_KEY = "signing.key"
 GOALS = "goals"
 COUNCILS = "councils"
+ARCHIVE = "archive"
 LOCK = "server.lock"
 
 _PRIVATE = 0o700

@@ -56,7 +56,7 @@ def serve(
         bound = stack.enter_context(bind(settings.server.host, settings.server.port))
         url = settings.server.public_url or address(bound, tls=settings.server.tls)
         stack.enter_context(homes.taken(place, url))
-        app = create_app(settings, home=place, environ=environ)
+        app = create_app(settings, home=place, environ=environ, url=url)
         accounts = app.state.accounts
         exposure(settings.server, accounts)
 

@@ -1,4 +1,4 @@
-"""What is on record: ledger, evidence, cost, gates, agents."""
+"""What is on record: ledger, evidence, cost, gates, councils, agents."""
 
 from __future__ import annotations
 
@@ -148,3 +148,63 @@ class AgentView(View):
     description: str = ""
     problem: str = ""
     """Why it cannot speak; empty: it can."""
+
+
+class CouncilSummary(View):
+    """One council in a list."""
+
+    id: str
+    pattern: str
+    status: str
+    """`queued`, `working`, `prepared`, `open`, `paused`, `complete`, `failed` or `damaged`."""
+    title: str
+    repo: str
+    goal: str = ""
+    """The goal in whose folder its record is; empty: it belongs to the repository alone."""
+    by: str = ""
+    began: str = ""
+
+
+class CouncilView(CouncilSummary):
+    """One council: what `swarm VERB show --json` says of it, and what may be done with it."""
+
+    who: tuple[str, ...] = ()
+    rounds: int = 0
+    most: int = 0
+    usage: Usage = Usage()
+    seconds: float = 0.0
+    why: str = ""
+    """Why it stands still."""
+    summary: str = ""
+    waits: bool = False
+    """Whether it waits for an answer of a person."""
+    data: dict[str, Any] = {}  # noqa: RUF012 - frozen by pydantic, which copies it
+    problem: str = ""
+
+
+class UtteranceView(View):
+    """One event of a council's transcript."""
+
+    seq: int
+    time: str
+    type: str
+    who: str = ""
+    round: int = 0
+    text: str = ""
+    data: dict[str, Any] = {}  # noqa: RUF012 - frozen by pydantic, which copies it
+
+
+class ArgumentGraph(View):
+    """Who said what for or against what in a council."""
+
+    council: str
+    nodes: tuple[dict[str, Any], ...] = ()
+    edges: tuple[dict[str, Any], ...] = ()
+    svg: str = ""
+
+
+class VotesView(View):
+    """The votes of a council, by round."""
+
+    council: str
+    votes: tuple[dict[str, Any], ...] = ()

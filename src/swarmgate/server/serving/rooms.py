@@ -1,0 +1,99 @@
+"""The rooms of one server, made once and handed to each other; their work begins and ends together."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from swarmgate.config import Config
+from swarmgate.server.accounts.accounts import Accounts
+from swarmgate.server.events.feed import Feed
+from swarmgate.server.repositories.repositories import Repositories
+from swarmgate.server.runs.goals import Goals
+from swarmgate.server.runs.jobs import Jobs
+from swarmgate.server.runs.runs import Runs
+from swarmgate.server.services.services import Services
+from swarmgate.server.serving.changes import Changes
+from swarmgate.server.store.model import Store
+from swarmgate.server.store.opening import open_store
+from swarmgate.server.telemetry.metrics import Metrics
+
+
+@dataclass(frozen=True)
+class Rooms:
+    """What the application is made of.
+
+    Attributes:
+        url: where people open the server, without a slash at its end.
+    """
+
+    settings: Config
+    home: Path
+    url: str
+    environ: Mapping[str, str]
+    metrics: Metrics
+    accounts: Accounts
+    store: Store
+    feed: Feed
+    repositories: Repositories
+    goals: Goals
+    jobs: Jobs
+    runs: Runs
+    services: Services
+    changes: Changes
+
+    @classmethod
+    def of(cls, settings: Config, *, home: Path, environ: Mapping[str, str], url: str) -> Self:
+        """Makes them; none of them works yet.
+
+        Raises:
+            SwarmError: the home cannot be used as it is.
+        """
+        server = settings.server
+        accounts = Accounts(home, server)
+        store = open_store(server, home, environ)
+        metrics = Metrics()
+        feed = Feed(store, home, metrics)
+        repositories = Repositories(home, allow_hosts=server.private_hosts)
+        goals = Goals(home, repositories, environ)
+        jobs = Jobs(home, goals)
+        changes = Changes(feed, goals, jobs)
+        runs = Runs(goals, jobs, concurrency=server.concurrency, on_change=changes.tell)
+        services = Services.of(
+            accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, environ=environ
+        )
+        metrics.measure(
+            "work",
+            "Goals and councils that a worker is at, or that wait for one",
+            "state",
+            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
+        )
+        return cls(
+            settings=settings,
+            home=home,
+            url=url,
+            environ=environ,
+            metrics=metrics,
+            accounts=accounts,
+            store=store,
+            feed=feed,
+            repositories=repositories,
+            goals=goals,
+            jobs=jobs,
+            runs=runs,
+            services=services,
+            changes=changes,
+        )
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """Works for the length of the block: what collects begins before what works, and ends after it."""
+        async with AsyncExitStack() as stack:
+            stack.callback(self.accounts.close)
+            stack.push_async_callback(self.store.close)
+            await self.feed.start()
+            stack.push_async_callback(self.feed.close)
+            yield
