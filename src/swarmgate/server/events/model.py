@@ -120,8 +120,8 @@ class Frame:
 def frame(seq: int, stored: bytes) -> Frame:
     """The frame of an event as the store holds it: the JSON of a `FeedEvent` without its seq."""
     said = from_json(stored)
-    known = (said[each] for each in ("time", "source", "repo", "goal", "task", "type"))
-    return Frame(seq, *known, json=b'{"seq":%d,' % seq + stored[1:])
+    known = {each: said[each] for each in ("time", "source", "repo", "goal", "task", "type")}
+    return Frame(seq=seq, json=b'{"seq":%d,' % seq + stored[1:], **known)
 
 
 def stored(event: FeedEvent) -> bytes:

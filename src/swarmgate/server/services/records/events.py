@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 
-from swarmgate.errors import Full, NotAllowed
+from swarmgate.errors import Full, NotAllowed, StoreAway
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.events.feed import Feed
 from swarmgate.server.events.model import FeedEvent, Filter, Frame
@@ -35,6 +35,14 @@ class Events:
         self._access, self._feed = access, feed
         self._open = 0
 
+    @property
+    def newest(self) -> int:
+        """The seq behind which a page that is made now goes on; 0, where it cannot be told: then from the beginning."""
+        try:
+            return self._feed.newest
+        except StoreAway:
+            return 0
+
     @contextmanager
     def opened(self, kind: str) -> Iterator[None]:
         """Counts a stream while it is open; `kind` is `sse` or `websocket`.
@@ -56,8 +64,7 @@ class Events:
     async def check(self, who: Principal, wanted: Filter) -> None:
         """Insists that a stream may be opened; raises as `past`."""
         await self._narrowed(who, wanted)
-        self._feed.newest  # noqa: B018 - raises while the store is away
-        if self._open >= MOST:
+        if self._feed.newest >= 0 and self._open >= MOST:
             raise _FULL
 
     async def past(self, who: Principal, after: int, limit: int, wanted: Filter) -> tuple[FeedEvent, ...]:
