@@ -56,7 +56,7 @@ def install(
     """Puts the door in front of an application, and has all its errors answered as problems.
 
     Args:
-        app: the application; `app.state.accounts` and `app.state.limits` are set for routes that log in.
+        app: the application; its state gets what routes that log in need: settings, environ, accounts, limits.
         settings: of the server.
         accounts: who may come in.
         limits: how often.
@@ -64,6 +64,7 @@ def install(
         home: of the server; reports of bugs go to its folder `bugs`.
         environ: where the keys of providers are looked up, that reports may not hold.
     """
+    app.state.settings, app.state.environ = settings, environ
     app.state.accounts, app.state.limits = accounts, limits
     problems.install(app)
     app.add_middleware(
