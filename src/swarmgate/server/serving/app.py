@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from swarmgate import __version__
 from swarmgate.config import Config
-from swarmgate.server.http import door
+from swarmgate.server.http import door, streams
 from swarmgate.server.http.login import routes
 from swarmgate.server.serving import health
 from swarmgate.server.serving.home import prepared
@@ -48,6 +48,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     app.state.ready, app.state.rooms, app.state.services = False, rooms, rooms.services
     app.state.feed = rooms.feed
     app.include_router(health.router)
+    app.include_router(streams.router)
     app.include_router(routes.router)
     door.install(
         app,

@@ -57,21 +57,22 @@ class Rooms:
         server = settings.server
         accounts = Accounts(home, server)
         store = open_store(server, home, environ)
-        feed = Feed(store, home)
+        metrics = Metrics()
+        feed = Feed(store, home, metrics)
         repositories = Repositories(home, allow_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
         runs = Runs(goals, jobs, concurrency=server.concurrency, on_change=changes.tell)
         services = Services.of(
-            accounts, repositories, goals, jobs, runs, store=store, settings=settings, environ=environ
+            accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, environ=environ
         )
         return cls(
             settings=settings,
             home=home,
             url=url,
             environ=environ,
-            metrics=Metrics(),
+            metrics=metrics,
             accounts=accounts,
             limits=RateLimits.of(server.limits, server.store_address(environ), home),
             store=store,
