@@ -96,8 +96,9 @@ async def page(
     told = told or _told(request.cookies.get(_TOLD, ""))
     waiting, newest = 0, 0
     if who is not None:
-        waiting = len((await services_of(request).needs.list(who)).items)
-        newest = request.app.state.feed.newest
+        services = services_of(request)
+        waiting = len((await services.needs.list(who)).items)
+        newest = services.events.newest
     shell = Shell(
         room=room,
         name=who.account.name if who else "",

@@ -1,7 +1,6 @@
 """All services of a server in one record, made from the rooms below.
 
-services = Services.of(accounts, repositories, goals, jobs, runs, store=store, browsers=browsers, settings=settings,
-                       environ=os.environ)
+services = Services.of(accounts, repositories, goals, jobs, runs, store=store, feed=feed, browsers=browsers, ...)
 page = await services.needs.list(who)
 """
 
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from swarmgate.config import Config
 from swarmgate.errors import NotFound
 from swarmgate.server.accounts.accounts import Accounts as KnownAccounts
+from swarmgate.server.events.feed import Feed
 from swarmgate.server.repositories.repositories import Repositories as KnownRepositories
 from swarmgate.server.runs.goals import Goals as KnownGoals
 from swarmgate.server.runs.jobs import Jobs
@@ -32,6 +32,7 @@ from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.readings import Readings
 from swarmgate.server.services.records.agents import Agents
 from swarmgate.server.services.records.cost import Cost
+from swarmgate.server.services.records.events import Events
 from swarmgate.server.services.records.evidence import Evidence
 from swarmgate.server.services.records.gates import Gates
 from swarmgate.server.services.records.ledger import Ledgers
@@ -61,6 +62,7 @@ class Services:
     gates: Gates
     agents: Agents
     browsers: Browsers
+    events: Events
     settings: Config
 
     @classmethod
@@ -74,6 +76,7 @@ class Services:
         *,
         store: Store,
         browsers: Browsers,
+        feed: Feed,
         settings: Config,
         environ: Mapping[str, str],
     ) -> Services:
@@ -87,6 +90,7 @@ class Services:
             queue: of what is wanted.
             store: of what can be made anew: results of councils.
             browsers: that are told when something needs somebody.
+            feed: of what happens.
             settings: of the server.
             environ: where keys and settings of projects are looked up.
         """
@@ -112,6 +116,7 @@ class Services:
             gates=Gates(access, acting),
             agents=Agents(access, readings),
             browsers=browsers,
+            events=Events(access, feed),
             settings=settings,
         )
 

@@ -12,6 +12,7 @@ from typing import Self
 from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
+from swarmgate.server.http.limits.rates import RateLimits
 from swarmgate.server.notices.notifier import Notifier
 from swarmgate.server.notices.subscriptions import Subscriptions
 from swarmgate.server.notices.vapid import VapidKeys
@@ -42,6 +43,7 @@ class Rooms:
     environ: Mapping[str, str]
     metrics: Metrics
     accounts: Accounts
+    limits: RateLimits
     store: Store
     feed: Feed
     repositories: Repositories
@@ -62,7 +64,8 @@ class Rooms:
         server = settings.server
         accounts = Accounts(home, server)
         store = open_store(server, home, environ)
-        feed = Feed(store, home)
+        metrics = Metrics()
+        feed = Feed(store, home, metrics)
         repositories = Repositories(home, allow_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
@@ -77,6 +80,7 @@ class Rooms:
             jobs,
             runs,
             store=store,
+            feed=feed,
             browsers=Browsers(told, keys.public),
             settings=settings,
             environ=environ,
@@ -91,13 +95,6 @@ class Rooms:
             subscriptions=told,
             keys=keys,
         )
-        metrics = Metrics()
-        metrics.measure(
-            "work",
-            "Goals and councils that a worker is at, or that wait for one",
-            "state",
-            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
-        )
         return cls(
             settings=settings,
             home=home,
@@ -105,6 +102,7 @@ class Rooms:
             environ=environ,
             metrics=metrics,
             accounts=accounts,
+            limits=RateLimits.of(server.limits, server.store_address(environ), home),
             store=store,
             feed=feed,
             repositories=repositories,
@@ -121,6 +119,7 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.limits.close)
             stack.push_async_callback(self.store.close)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
