@@ -115,7 +115,7 @@ class Notifier:
                     await self._tell(notice)
         except SwarmError as error:
             _log.warning("it cannot be looked what needs somebody: %s", error.message)
-        except Exception:  # the boundary: a bug in one look must not end all notices
+        except Exception:  # noqa: BLE001 - the boundary: a bug in one look must not end all notices
             _log.exception("it cannot be looked what needs somebody")
 
     async def _tell(self, notice: Notice) -> None:
