@@ -14,9 +14,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import time
 import uuid
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -29,6 +30,7 @@ from swarmgate.server.events.model import FeedEvent, Filter, Frame, frame, store
 from swarmgate.server.events.records import Followed
 from swarmgate.server.events.window import Window
 from swarmgate.server.store.model import Store, StreamRow
+from swarmgate.server.telemetry.metrics import Metrics
 
 IDLE_S = 15.0
 """Seconds without an event after which a reader gets an empty batch, to say that the connection lives."""
@@ -37,6 +39,8 @@ LOOK_S = 1.0
 RETRY_S = 0.5
 """Seconds until a store that was away is tried again."""
 _CHUNK = 128
+_FRESH_S = 60.0
+"""Age in seconds up to which an event counts as one that has just happened, and not as one that is collected late."""
 _WAITING = 10_000
 """Events of the server that wait for a store that is away; older ones are dropped, since nothing is decided by them."""
 
@@ -49,13 +53,16 @@ class Feed:
     Args:
         store: that holds it.
         home: of the server; `feed.json` in it remembers the epoch.
+        metrics: of the server: events are counted in it.
     """
 
-    def __init__(self, store: Store, home: Path) -> None:
+    def __init__(self, store: Store, home: Path, metrics: Metrics | None = None) -> None:
+        self.metrics = metrics or Metrics()
         self._store, self._epochs = store, Epochs(store, home)
         self._collector = Collector(self)
         self._window: Window | None = None
         self._epoch = -1
+        self._ended = False
         self._grown = asyncio.Event()
         self._writing = asyncio.Lock()
         self._waiting: deque[tuple[str, bytes]] = deque(maxlen=_WAITING)
@@ -94,6 +101,11 @@ class Feed:
             if self._window is not None:
                 self._epochs.end(self._epoch, self._window.newest - self._window.base)
         self._loop = None
+
+    def end(self) -> None:
+        """Ends all subscriptions, so that a server that stops need not wait for its readers."""
+        self._ended = True
+        self._wake()
 
     def follow(self, followed: Followed) -> None:
         """Collects from a project folder from now on, and what is on record there already. One folder counts once."""
@@ -153,8 +165,8 @@ class Feed:
 
     async def subscribe(
         self, after: int | None, wanted: Filter, *, idle_s: float = IDLE_S
-    ) -> AsyncIterator[tuple[Frame, ...]]:
-        """Yields what matches, in batches, each event once and in order, for ever.
+    ) -> AsyncGenerator[tuple[Frame, ...], None]:
+        """Yields what matches, in batches, each event once and in order, until the feed ends.
 
         A reader costs no memory but its place: it is served from what all share, and may be as slow as it likes. A
         reader whose place is of an epoch that is over gets a frame of type `reset` first, then the feed from its
@@ -172,7 +184,7 @@ class Feed:
         at = window.newest if after is None else after
         if at == 0:
             at = window.base
-        while True:
+        while not self._ended:
             if window is not self._opened() or not window.base <= at <= window.newest:
                 window = self._opened()
                 at = window.base
@@ -189,7 +201,7 @@ class Feed:
                 self._work.set()  # rows that were told are not there: the writer looks what became of the store
                 await _set(grown, idle_s)
             elif not await _set(grown, idle_s):
-                yield ()
+                yield ()  # for a heartbeat
 
     async def rebuild(self) -> None:
         """Collects everything anew, in a new epoch; raises `StoreAway`."""
@@ -259,8 +271,7 @@ class Feed:
         numbers = await self._store.append(stream(self._epoch), rows)
         new = [(window.base + seq, row.value) for seq, row in zip(numbers, rows, strict=True) if seq]
         if new and new[0][0] == window.newest + 1:
-            window.extend([frame(seq, value) for seq, value in new])
-            self._wake()
+            self._extend(window, new)
             return True
         return await self._caught_up()
 
@@ -272,9 +283,18 @@ class Feed:
             await self._renew()
             return False
         while rows := await self._store.read(name, window.newest - window.base, _CHUNK):
-            window.extend([frame(window.base + seq, value) for seq, value in rows])
-            self._wake()
+            self._extend(window, [(window.base + seq, value) for seq, value in rows])
         return True
+
+    def _extend(self, window: Window, rows: Sequence[tuple[int, bytes]]) -> None:
+        frames = [frame(seq, value) for seq, value in rows]
+        window.extend(frames)
+        self._wake()
+        now = time.time()
+        for each in frames:
+            self.metrics.events.labels(each.source).inc()
+            if (age := now - datetime.fromisoformat(each.time).timestamp()) < _FRESH_S:
+                self.metrics.lag.observe(max(age, 0.0))
 
     async def _open(self) -> None:
         self._epoch, rows = await self._epochs.begin()
@@ -292,7 +312,7 @@ class Feed:
 
     def _reset(self, base: int) -> Frame:
         said = b'{"seq":%d,"type":"reset","epoch":%d}' % (base, self._epoch)
-        return Frame(base, "", "", "", "reset", said, name="reset")
+        return Frame(base, "", "server", "", "", "", "reset", said, name="reset")
 
     def _wake(self) -> None:
         self._grown.set()

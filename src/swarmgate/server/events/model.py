@@ -77,12 +77,14 @@ class Frame:
     """An event as it is sent: encoded once, and shared by all readers.
 
     Attributes:
-        seq, repo, goal, task, type: of the event.
+        seq, time, source, repo, goal, task, type: of the event.
         json: the `FeedEvent`.
         name: empty but for what is no event: `reset`.
     """
 
     seq: int
+    time: str
+    source: str
     repo: str
     goal: str
     task: str
@@ -95,6 +97,11 @@ class Frame:
         """As a server-sent event whose id is the seq."""
         name = b"event: %b\n" % self.name.encode() if self.name else b""
         return b"id: %d\n%bdata: %b\n\n" % (self.seq, name, self.json)
+
+    @cached_property
+    def text(self) -> str:
+        """The JSON as text, as a WebSocket takes it."""
+        return self.json.decode()
 
     @property
     def event(self) -> FeedEvent:
@@ -113,7 +120,8 @@ class Frame:
 def frame(seq: int, stored: bytes) -> Frame:
     """The frame of an event as the store holds it: the JSON of a `FeedEvent` without its seq."""
     said = from_json(stored)
-    return Frame(seq, said["repo"], said["goal"], said["task"], said["type"], b'{"seq":%d,' % seq + stored[1:])
+    known = {each: said[each] for each in ("time", "source", "repo", "goal", "task", "type")}
+    return Frame(seq=seq, json=b'{"seq":%d,' % seq + stored[1:], **known)
 
 
 def stored(event: FeedEvent) -> bytes:

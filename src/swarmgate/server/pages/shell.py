@@ -89,7 +89,7 @@ async def page(
     waiting, newest = 0, 0
     if who is not None:
         waiting = len((await services.needs.list(who)).items)
-        newest = services.feed.newest
+        newest = services.events.newest
     shell = Shell(
         room=room,
         name=who.account.name if who else "",

@@ -1,6 +1,6 @@
 """All services of a server in one record, made from the rooms below.
 
-services = Services.of(accounts, repositories, goals, jobs, runs, store=store, settings=settings, environ=os.environ)
+services = Services.of(accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, ...)
 page = await services.needs.list(who)
 """
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from swarmgate.config import Config
 from swarmgate.errors import NotFound
 from swarmgate.server.accounts.accounts import Accounts as KnownAccounts
+from swarmgate.server.events.feed import Feed
 from swarmgate.server.repositories.repositories import Repositories as KnownRepositories
 from swarmgate.server.runs.goals import Goals as KnownGoals
 from swarmgate.server.runs.jobs import Jobs
@@ -30,6 +31,7 @@ from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.readings import Readings
 from swarmgate.server.services.records.agents import Agents
 from swarmgate.server.services.records.cost import Cost
+from swarmgate.server.services.records.events import Events
 from swarmgate.server.services.records.evidence import Evidence
 from swarmgate.server.services.records.gates import Gates
 from swarmgate.server.services.records.ledger import Ledgers
@@ -58,6 +60,7 @@ class Services:
     cost: Cost
     gates: Gates
     agents: Agents
+    events: Events
     settings: Config
 
     @classmethod
@@ -70,6 +73,7 @@ class Services:
         queue: Queue,
         *,
         store: Store,
+        feed: Feed,
         settings: Config,
         environ: Mapping[str, str],
     ) -> Services:
@@ -82,6 +86,7 @@ class Services:
             jobs: the councils.
             queue: of what is wanted.
             store: of what can be made anew: results of councils.
+            feed: of what happens.
             settings: of the server.
             environ: where keys and settings of projects are looked up.
         """
@@ -106,6 +111,7 @@ class Services:
             cost=Cost(access, readings),
             gates=Gates(access, acting),
             agents=Agents(access, readings),
+            events=Events(access, feed),
             settings=settings,
         )
 

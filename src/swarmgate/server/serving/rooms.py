@@ -11,6 +11,7 @@ from typing import Self
 from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
+from swarmgate.server.http.limits.rates import RateLimits
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
@@ -36,6 +37,7 @@ class Rooms:
     environ: Mapping[str, str]
     metrics: Metrics
     accounts: Accounts
+    limits: RateLimits
     store: Store
     feed: Feed
     repositories: Repositories
@@ -55,21 +57,15 @@ class Rooms:
         server = settings.server
         accounts = Accounts(home, server)
         store = open_store(server, home, environ)
-        feed = Feed(store, home)
+        metrics = Metrics()
+        feed = Feed(store, home, metrics)
         repositories = Repositories(home, allow_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
         runs = Runs(goals, jobs, concurrency=server.concurrency, on_change=changes.tell)
         services = Services.of(
-            accounts, repositories, goals, jobs, runs, store=store, settings=settings, environ=environ
-        )
-        metrics = Metrics()
-        metrics.measure(
-            "work",
-            "Goals and councils that a worker is at, or that wait for one",
-            "state",
-            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
+            accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, environ=environ
         )
         return cls(
             settings=settings,
@@ -78,6 +74,7 @@ class Rooms:
             environ=environ,
             metrics=metrics,
             accounts=accounts,
+            limits=RateLimits.of(server.limits, server.store_address(environ), home),
             store=store,
             feed=feed,
             repositories=repositories,
@@ -93,6 +90,7 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.limits.close)
             stack.push_async_callback(self.store.close)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
