@@ -37,7 +37,7 @@ def running(settings: Config, home: Path) -> Iterator[Running]:
     started = threading.Event()
     bound = bind("127.0.0.1", 0)
     app = create_app(settings, home=home, environ=os.environ)
-    listener = Listener(app, bound, settings.server, started=started.set)
+    listener = Listener(app, bound, settings.server, started=started.set, ending=app.state.feed.end)
     thread = threading.Thread(target=listener.serve_until_told, name="server")
     thread.start()
     try:

@@ -47,7 +47,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
 
     app = FastAPI(title="swarmgate", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.ready, app.state.rooms, app.state.services = False, rooms, rooms.services
-    app.state.feed = rooms.feed
+    app.state.settings, app.state.environ, app.state.feed = settings, environ, rooms.feed
     app.include_router(health.router)
     app.include_router(streams.router)
     app.include_router(routes.router)
