@@ -6,6 +6,7 @@ page = await services.needs.list(who)
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -113,7 +114,7 @@ class Services:
             ledger=Ledgers(access, readings),
             evidence=Evidence(access, readings),
             cost=Cost(access, readings),
-            gates=Gates(access, acting),
+            gates=Gates(access, acting, store, asyncio.Semaphore(settings.server.concurrency)),
             agents=Agents(access, readings),
             browsers=browsers,
             events=Events(access, feed),

@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from swarmgate import __version__
 from swarmgate.config import Config
+from swarmgate.server.api import router as api
 from swarmgate.server.http import door, streams
 from swarmgate.server.http.login import routes
 from swarmgate.server.pages import pages
@@ -51,6 +52,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     app.include_router(health.router)
     app.include_router(streams.router)
     app.include_router(routes.router)
+    api.install(app)
     pages.install(app)
     door.install(
         app,
