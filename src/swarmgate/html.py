@@ -16,23 +16,24 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def rendered(code: str, template: str, **values: object) -> str:
+def rendered(code: str, template: str, *, folders: tuple[Path, ...] = (), **values: object) -> str:
     """The page.
 
     Args:
         code: the `__file__` of the code whose page it is.
         template: the name of its template.
+        folders: of templates beside its own that it includes.
         values: what the template speaks of; text among them is escaped where it is shown.
     """
-    return _environment(Path(code).parent / "templates").get_template(template).render(values)
+    return _environment((Path(code).parent / "templates", *folders)).get_template(template).render(values)
 
 
 @cache
-def _environment(folder: Path) -> Environment:
+def _environment(folders: tuple[Path, ...]) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - late: a tenth of a second
 
     return Environment(
-        loader=FileSystemLoader([folder, Path(__file__).parent / "templates"]),
+        loader=FileSystemLoader([*folders, Path(__file__).parent / "templates"]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_visible,

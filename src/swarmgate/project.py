@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.actor import USER
 from swarmgate.domain.progress import Listener, Progress, silent
-from swarmgate.errors import NotAProject
+from swarmgate.errors import NotAProject, StaleWriter
 from swarmgate.ledger.files.folder import SwarmFolder
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Project:
         environ: where keys and `SWARM_*` settings are looked up; the process's own by default.
         flags: settings that win over files and environment, nested as in config.toml.
         actor: the person who decides, as the ledger names them: `user`, or on the team server `user:ada`.
+        expect: the ledger position that a decision is based on; None: whichever it is at.
     """
 
     start: Path
@@ -67,6 +68,7 @@ class Project:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict)
     actor: str = USER
+    expect: int | None = None
 
     @cached_property
     def folder(self) -> SwarmFolder:
@@ -107,10 +109,18 @@ class Project:
         Raises:
             LedgerLocked: another process is writing.
             UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
+            StaleWriter: it is not at the position that is expected.
         """
         from swarmgate.ledger.recovery.open_for_writing import opened
 
-        return opened(self.folder, self.notice)
+        ledger = opened(self.folder, self.notice)
+        if self.expect in (None, ledger.state.seq):
+            return ledger
+        ledger.close()
+        raise StaleWriter(
+            f"The ledger has moved on: it was looked at when it was at {self.expect}, and is at {ledger.state.seq} now.",
+            hint="Look at what is new, and decide again.",
+        )
 
     def session(self, name: str) -> Session:
         """What keeps the calls of one council outside of a run, such as `debate-20261121-224500-3f2a`."""

@@ -75,6 +75,7 @@ VERBS = {
     "hooks": Verb("background", "Background", "List your commands on events, or try one."),
     "preflight": Verb("checks", "Background", "Check whether a phase can begin."),
     "serve": Verb("verbs", "Team", "Serve your projects to your team, or to yourself, in a browser.", "server"),
+    "server": Verb("verbs", "Team", "Operate the team server: accounts, keys, repositories, backups.", "server"),
     "metrics": Verb("views", "Measure", "Show what councils came to: rounds, convergence, tokens, cost."),
     "eval": Verb("checks", "Measure", "Measure on labelled data how often gates and debates are right."),
 }

@@ -2,8 +2,9 @@
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -88,7 +89,9 @@ class OpenIDConnect(Section):
     name: str = Field("single sign-on", description="What the button on the login page says after `Log in with`.")
     scopes: tuple[str, ...] = Field(("openid", "profile", "email"), description="What is asked for.")
     name_claim: str = Field(
-        "email", description="The claim that is the account's name; an `email` has to be verified by the provider."
+        "email",
+        description="The claim that is the account's name: an `email` that the provider verified, or another one that "
+        "people cannot change themselves.",
     )
     new_accounts: Literal["", "viewer", "approver", "operator", "admin"] = Field(
         "", description="Role, in all repositories, of an account made at somebody's first login; empty: none is made."
@@ -179,6 +182,15 @@ class Server(Section):
         if bool(self.tls_cert) != bool(self.tls_key):
             raise ValueError("needs `tls_cert` and `tls_key` together")
         return self
+
+    def store_address(self, environ: Mapping[str, str]) -> str:
+        """`store` with the password of a Redis, if a variable holds one: for the client, and for nobody's eyes."""
+        password = environ.get(self.store_password_env, "") if self.store_password_env else ""
+        if not password or self.store == "sqlite":
+            return self.store
+        scheme, _, rest = self.store.partition("://")
+        user, at, place = rest.rpartition("@")
+        return f"{scheme}://{user if at else ''}:{quote(password, safe='')}@{place}"
 
     @property
     def tls(self) -> bool:

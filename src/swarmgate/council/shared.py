@@ -221,7 +221,7 @@ class Shared:
         wanted = self.project.config.council.cache if cache is None else cache
         return self.records.find(pattern, self.request_hash(pattern, request, models)) if wanted else None
 
-    def request_hash(self, pattern: Pattern[Q, S, O], request: Q, models: Mapping[str, str]) -> str:
+    def request_hash(self, pattern: Rules[Q, S, O], request: Q, models: Mapping[str, str]) -> str:
         """What a request is found again by: the SHA-256, in hex, of all that its answer hangs on.
 
         Args:
@@ -233,6 +233,21 @@ class Shared:
         whole = {"pattern": pattern.name, "request": asked, "models": dict(models), "state": self._state()}
         text = json.dumps({**whole, "version": __version__}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def answers(self, pattern: Rules[Q, S, O], id: str, models: Callable[[Q], Mapping[str, str]]) -> bool:  # noqa: A002 - the field's name
+        """Whether a record answers the same request again, as the project is now: it is over, and nothing failed in it.
+
+        Args:
+            pattern: of the record.
+            id: of the record.
+            models: gives the model of every participant of a request by its name, as it stands after all settings.
+
+        Raises:
+            SwarmError: as `record`.
+        """
+        record = self.record(pattern, id)
+        known = record.standing.request_hash if record.standing.over else ""
+        return bool(known) and known == self.request_hash(pattern, record.request, models(record.request))
 
     def elsewhere(self) -> str:
         """That records lie in the store that `[council] store` does not name, in a line; empty: none do."""

@@ -103,6 +103,7 @@ class Swarm:
         environ: where keys and `SWARM_*` settings are looked up; the process's environment by default.
         flags: settings that win over files and environment, nested as in config.toml.
         actor: who decides what is decided with this object, as the ledger names them: `user`, or `user:ada`.
+        expect: the ledger position that this is based on: where it has moved on, a decision raises `StaleWriter`.
     """
 
     def __init__(
@@ -113,6 +114,7 @@ class Swarm:
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
         actor: str = USER,
+        expect: int | None = None,
     ) -> None:
         self.project = Project(
             (Path.cwd() if start is None else Path(start)).resolve(),
@@ -120,6 +122,7 @@ class Swarm:
             os.environ if environ is None else environ,
             flags or {},
             actor,
+            expect,
         )
         self._interrupt: Callable[[], None] | None = None
         self._notify: Callable[[str, str], None] | None = None
@@ -418,12 +421,16 @@ class Swarm:
 
     # --- looking ---
 
-    def status(self) -> StatusReport:
-        """Reports the state of the work, and the possible next actions."""
+    def status(self, ledger: Ledger | None = None) -> StatusReport:
+        """Reports the state of the work, and the possible next actions.
+
+        Args:
+            ledger: as somebody keeps it who reads on in it; None: it is read from its beginning.
+        """
         owner = at_work(self.folder.lock)
         turn = live_breakers.read(self.folder.breakers, owner)
         models, problem = self._role_models()
-        ledger = Ledger.read(self.folder)
+        ledger = ledger or Ledger.read(self.folder)
         report = status_report(ledger.state, working=describe(owner) if owner else "", turn=turn, models=models)
         edited = () if owner else ledger.projector.differing(ledger.state)  # a process at work writes them itself
         history = "" if owner else self._history_problem(ledger.state)

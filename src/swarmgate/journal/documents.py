@@ -33,6 +33,15 @@ def check_name(name: str) -> None:
         raise LedgerError(f"{name[:200]!r} is no name of a record, or of a text in one.")
 
 
+def stamp_of(path: Path) -> tuple[int, ...]:
+    """Device, inode, size and time of a file; all 0 where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0, 0
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class FileDocuments:
     """Stores the texts of all records of one project in files.
 
@@ -140,6 +149,10 @@ class FileDocuments:
     def lines(self, record: str) -> LinesFile:
         """The journal of a record."""
         return LinesFile(self._path(record, JOURNAL), name=self.place(record, JOURNAL), own_folder=True)
+
+    def stamp(self, record: str = "") -> tuple[int, ...]:
+        """What changes whenever the journal of a record grows; without one, whenever there is a new record."""
+        return stamp_of(self._all / record / JOURNAL if record else self._all)
 
     def _display_path(self, path: Path) -> str:
         return path.relative_to(self._swarm.parent).as_posix()

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
 from swarmgate.journal.chain import hash_of
 from swarmgate.journal.disk_errors import writing
-from swarmgate.journal.documents import JOURNAL, check_name
+from swarmgate.journal.documents import JOURNAL, check_name, stamp_of
 
 BUSY_S = 10.0
 """How long a write waits for that of another process, in seconds."""
@@ -53,15 +53,12 @@ _OF_PARENTS: list[sqlite3.Connection] = []
 
 _NAMES = "SELECT name FROM documents WHERE record = ? ORDER BY name"
 
-_Stamp = tuple[int, int, int, int]
-"""Device, inode, size and time of a file."""
-
 
 class _Opened(NamedTuple):
     """An open file, how it was when it was last used, and what closes it."""
 
     database: sqlite3.Connection
-    stamp: _Stamp
+    stamp: tuple[int, ...]
     process: int
     close: weakref.finalize[..., SqliteDocuments]
 
@@ -170,6 +167,10 @@ class SqliteDocuments:
         """Where that text is, as messages name it."""
         return f"{self._file}: {record}/{name}"
 
+    def stamp(self, record: str = "") -> tuple[int, ...]:  # noqa: ARG002 - as `FileDocuments`
+        """What changes whenever anything is written; `record` makes no difference in one file."""
+        return stamp_of(self._path)
+
     @property
     def _file(self) -> str:
         return self._path.relative_to(self._path.parents[1]).as_posix()
@@ -215,21 +216,21 @@ class SqliteDocuments:
             raise LedgerError(f"{self._file} is no file.", hint="Move it away: records lie in the project itself.")
         try:
             there = self._opened
-            if there is None or there.process != os.getpid() or there.stamp != _stamp(path):
+            if there is None or there.process != os.getpid() or there.stamp != stamp_of(path):
                 there = self._anew(path, make=make)
             yield there.database
         except sqlite3.DatabaseError as error:
             self._let_go()
             raise self._translated(error) from error
         else:
-            self._opened = there._replace(stamp=_stamp(path))
+            self._opened = there._replace(stamp=stamp_of(path))
 
     def _anew(self, path: Path, *, make: bool) -> _Opened:
         self._let_go()
         uri = f"{path.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
         database = sqlite3.connect(uri, timeout=BUSY_S, isolation_level=None, check_same_thread=False, uri=True)
         process = os.getpid()
-        self._opened = _Opened(database, _stamp(path), process, weakref.finalize(self, _close, database, process))
+        self._opened = _Opened(database, stamp_of(path), process, weakref.finalize(self, _close, database, process))
         version = _version(database)
         if version not in {0, _VERSION}:
             self._let_go()
@@ -329,14 +330,6 @@ class LinesTable:
 
 def _version(database: sqlite3.Connection) -> int:
     return int(database.execute("PRAGMA user_version").fetchone()[0])
-
-
-def _stamp(path: Path) -> _Stamp:
-    try:
-        found = path.stat()
-    except OSError:
-        return 0, 0, 0, 0
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _close(database: sqlite3.Connection, process: int) -> None:

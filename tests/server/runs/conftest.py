@@ -14,7 +14,7 @@ from swarmgate.engine import Swarm
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
-from swarmgate.server.runs.model import Change, Ended, Goal
+from swarmgate.server.runs.model import Change, Council, Ended, Goal
 from swarmgate.server.runs.runs import Runs
 
 ADA, BO = "user:ada", "user:bo"
@@ -48,7 +48,7 @@ class Served:
         await self.ended(goal.id)
         return self.goals.get(goal.id)
 
-    async def ended(self, subject: str, *, times: int = 1, within_s: float = 60) -> Ended:
+    async def ended(self, subject: str, *, within_s: float = 60) -> Ended:
         """How the work on it ended that was wanted."""
 
         def over() -> bool:
@@ -60,7 +60,7 @@ class Served:
         assert ended is not None, subject
         return ended
 
-    def record(self, subject: str):
+    def record(self, subject: str) -> Goal | Council:
         return self.jobs.get(subject) if subject.startswith("k-") else self.goals.get(subject)
 
     def swarm(self, goal: Goal, actor: str = ADA) -> Swarm:

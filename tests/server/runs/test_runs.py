@@ -14,7 +14,8 @@ async def test_a_goal_is_planned_approved_by_name_and_run_to_its_end_in_a_clone(
     served.project.play(plan("1.1"))
     await served.runs.start()
     goal = await served.created()
-    assert goal.ended and (goal.ended.exit_code, goal.ended.message) == (3, "")
+    assert goal.ended
+    assert (goal.ended.exit_code, goal.ended.message) == (3, "")
     swarm = served.swarm(goal)
     assert swarm.approve() == ("the plan",)
     await served.runs.want(goal.id, Verb.RUN, by=ADA)

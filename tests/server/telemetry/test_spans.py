@@ -65,7 +65,7 @@ def collector() -> Iterator[Collector]:
 @contextmanager
 def _collecting() -> Iterator[Collector]:
     with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
             yield server
@@ -130,6 +130,7 @@ def test_where_nobody_follows_an_operation_is_just_done() -> None:
         note({"model": "x"})
 
 
+@pytest.mark.slow
 def test_a_run_of_the_loop_is_a_workflow_with_an_agent_for_each_role(collector: Collector, project: Project) -> None:
     project.play(code({"src/calc/part_1.1.py": "VALUE = 1\n"}))
     with exported(collector.url):

@@ -207,6 +207,14 @@ class Critiques:
         """
         return RULES.record(self._shared.record(RULES, id).standing)
 
+    def answers(self, id: str) -> bool:  # noqa: A002 - the field's name
+        """Whether it answers the same request again, as the project is now.
+
+        Raises:
+            SwarmError: as `critique_record`.
+        """
+        return self._shared.answers(RULES, id, self._models)
+
     # --- inside ---
 
     async def _held(

@@ -233,6 +233,14 @@ class Decisions:
         """
         return record_of(self._shared.record(RULES, id).standing)
 
+    def answers(self, id: str) -> bool:  # noqa: A002 - the field's name
+        """Whether it answers the same request again, as the project is now.
+
+        Raises:
+            SwarmError: as `decision_record`.
+        """
+        return self._shared.answers(RULES, id, lambda asked: self._models_of(asked, lambda _: ""))
+
     # --- inside ---
 
     def _with_people(self, outcome: DecisionOutcome | None) -> DecisionOutcome:

@@ -208,6 +208,14 @@ class Discussions:
         places = {name: documents.place(id, name) for name in documents.names(id)}
         return {name: str(root / place) if (root / place).exists() else place for name, place in places.items()}
 
+    def answers(self, id: str) -> bool:  # noqa: A002 - the field's name
+        """Whether it answers the same request again, as the project is now.
+
+        Raises:
+            SwarmError: as `discussion_record`.
+        """
+        return self._shared.answers(RULES, id, self._models)
+
     # --- inside ---
 
     def _again(

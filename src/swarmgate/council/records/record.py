@@ -145,14 +145,20 @@ class Record(Generic[Q, S, O]):
         """Every entry, read again and checked."""
         return (entry for entry, _ in self._journal.entries())
 
-    def replayed(self) -> Iterator[CouncilEvent]:
-        """The progress events of the record once more; nothing is recorded."""
+    def steps(self) -> Iterator[tuple[Entry[Any], Standing[S] | None, Standing[S]]]:
+        """Every entry, with how it stood before and after; before the first one is None."""
         before: Standing[S] | None = None
         for entry in self.entries():
             after = self._fold(before, [entry])
-            if before is not None and after is not None:
-                yield from self.pattern.progress_of_event(entry.event, before, after)
+            if after is not None:
+                yield entry, before, after
             before = after
+
+    def replayed(self) -> Iterator[CouncilEvent]:
+        """The progress events of the record once more; nothing is recorded."""
+        for entry, before, after in self.steps():
+            if before is not None:
+                yield from self.pattern.progress_of_event(entry.event, before, after)
 
     def publish(self) -> None:
         """Writes the views of how it stands.

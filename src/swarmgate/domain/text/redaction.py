@@ -23,6 +23,8 @@ _SHAPES = {
     "hf_": r"[A-Za-z0-9]{20,}",
     "npm_": r"[A-Za-z0-9]{20,}",
     "pypi-": r"[A-Za-z0-9_-]{30,}",
+    # Ours: API keys of the team server, login links, refresh tokens, sessions.
+    **dict.fromkeys(("swk_", "swl_", "swr_", "sws_"), r"[A-Za-z0-9_-]{40,}"),
     "eyJ": r"[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",  # JSON web token
 }
 _PEM = r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"

@@ -15,7 +15,7 @@ from swarmgate.errors import SwarmError, Unauthenticated
 from swarmgate.server.accounts.model import Principal
 
 if TYPE_CHECKING:
-    from swarmgate.server.services import Services
+    from swarmgate.server.services.services import Services
 else:
     Services = Any  # FastAPI reads annotations at run time and only wants the dependency
 

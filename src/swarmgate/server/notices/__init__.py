@@ -1,1 +1,1 @@
-"""Tells people elsewhere that something needs them."""
+"""Tells people when something needs somebody: push messages of browsers, webhooks, messages as Slack takes them."""

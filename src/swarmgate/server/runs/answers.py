@@ -32,11 +32,11 @@ class Answers:
     """The answers of one user, each given once; what has none waits.
 
     Args:
-        answer: what was said; None: nothing yet.
+        answer: what was said; one that says nothing: nothing yet.
     """
 
-    def __init__(self, answer: DiscussionAnswer | None) -> None:
-        self._answer = answer or DiscussionAnswer()
+    def __init__(self, answer: DiscussionAnswer) -> None:
+        self._answer = answer
 
     async def confirm(self, discussion: Discussion, cast: Cast) -> Confirmed | Cast | Mode:
         """Takes the cast, or has another one made.

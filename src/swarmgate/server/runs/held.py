@@ -39,51 +39,44 @@ async def hold(session: Session, jobs: Jobs, council: Council) -> int:
     return 0
 
 
-def _work(facade: Facade, council: Council, arguments: Mapping[str, Any]) -> Coroutine[Any, Any, Any]:
+def _work(facade: Facade, council: Council, given: Mapping[str, Any]) -> Coroutine[Any, Any, Any]:
     id, pattern = council.id, council.pattern  # noqa: A001 - the field's name
-    answer, more = arguments.get("answer"), patterns.budgets(pattern, arguments)
+    more = patterns.budgets(pattern, given)
+    people = {"people": _people(given)} if _has_user(council) else {}
     if id not in facade.shared.records.documents.records():
-        return patterns.begin(facade, pattern, id, _with_people(council, answer))
-    if pattern == "decision" and answer:
-        who = str(answer.get("who", ""))
-        return facade.answer_decision(id, PersonalVote.model_validate(_vote(answer)), who=who, **more)
-    if pattern == "discussion" and council.request.get("user"):
-        more["people"] = _people(answer)
-    return patterns.resume(facade, pattern, id, more)
+        return patterns.begin(facade, pattern, id, {**council.request, **people})
+    if "vote" in given:
+        vote = PersonalVote.model_validate(given["vote"])
+        return facade.answer_decision(id, vote, who=given.get("person", ""), **more)
+    return patterns.resume(facade, pattern, id, more | people)
 
 
-def _with_people(council: Council, answer: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if council.pattern == "discussion" and council.request.get("user"):
-        return {**council.request, "people": _people(answer)}
-    return council.request
+def _has_user(council: Council) -> bool:
+    """Whether it is a discussion in which a user has a word."""
+    return council.pattern == "discussion" and bool(council.request.get("user"))
 
 
-def _people(answer: Mapping[str, Any] | None) -> Answers:
-    return Answers(DiscussionAnswer.model_validate(answer) if answer else None)
+def _people(given: Mapping[str, Any]) -> Answers:
+    return Answers(DiscussionAnswer.model_validate(given.get("answer") or {}))
 
 
 def checked(council: Council, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said to a council when it goes on: budgets, and the answer of a person.
+    """What is said to a council when it goes on: budgets, and what a person says to it.
 
     Raises:
-        UsageError: it is none that the pattern takes.
+        UsageError: it is nothing that the pattern takes.
     """
     found = patterns.budgets(council.pattern, arguments)
-    if (answer := arguments.get("answer")) is None:
-        return found
+    said = {key: value for key, value in arguments.items() if key in ("vote", "person", "answer") and value}
     try:
-        if council.pattern == "decision":
-            PersonalVote.model_validate(_vote(answer))
-        elif council.pattern == "discussion" and council.request.get("user"):
-            DiscussionAnswer.model_validate(answer)
-        else:
-            raise UsageError(f"This {council.pattern} asks no person anything.")
+        if council.pattern == "decision" and said.keys() <= {"vote", "person"}:
+            PersonalVote.model_validate(said.get("vote", {}))
+        elif _has_user(council) and said.keys() <= {"answer"}:
+            DiscussionAnswer.model_validate(said.get("answer", {}))
+        elif said:
+            raise UsageError(f"This {council.pattern} takes no {' and no '.join(said)}.")
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(each) for each in first["loc"])
-        raise UsageError(f"The answer's `{where}`: {first['msg']}.") from None
-    return {**found, "answer": dict(answer)}
-
-
-def _vote(answer: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in answer.items() if key != "who"}
+        raise UsageError(f"`{where}`: {first['msg']}.") from None
+    return {**found, **said}

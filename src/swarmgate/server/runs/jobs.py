@@ -30,7 +30,15 @@ class Jobs:
         self.records = Records(home / "councils", "job.json", Council)
 
     def start(
-        self, pattern: str, request: Mapping[str, Any], *, repo: str = "", goal: str = "", owner: str, by: str
+        self,
+        pattern: str,
+        request: Mapping[str, Any],
+        *,
+        repo: str = "",
+        goal: str = "",
+        owner: str,
+        by: str,
+        asked: Mapping[str, Any] | None = None,
     ) -> Council:
         """Writes a council down, to be held; `Runs.hold` has it begin at once.
 
@@ -41,6 +49,7 @@ class Jobs:
             goal: in whose project it is held.
             owner: the id of the account.
             by: who asked, as an actor.
+            asked: the request as it came, JSON-ready, for a face that has words of its own for it; None: there is none.
 
         Raises:
             NotFound: there is no such goal or repository.
@@ -51,7 +60,7 @@ class Jobs:
         goal, repo = require_known(self._goals, goal, repo)
         repository = self._goals.repositories.get(repo) if not goal else None
         scratch = self._scratch / repo / clones.WORK
-        asked = now()
+        created = now()
         return self.records.put(
             Council(
                 id=f"k-{secrets.token_hex(6)}",
@@ -61,8 +70,9 @@ class Jobs:
                 path=self._goals.get(goal).path if repository is None else str(clones.project_in(scratch, repository)),
                 owner=owner,
                 request=asked_for,
-                created=asked,
-                wanted=Wanted(verb=HOLD, by=by, asked=asked),
+                asked=dict(asked or {}),
+                created=created,
+                wanted=Wanted(verb=HOLD, by=by, asked=created),
             )
         )
 

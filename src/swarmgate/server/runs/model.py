@@ -110,6 +110,7 @@ class Council(Frozen):
         path: the project's folder.
         owner: the id of the account that began it.
         request: the arguments of the facade's verb.
+        asked: the request as it came, where a face with words of its own (room reference) took it; kept as it is.
         created: UTC.
         wanted: what is to be done now; None: nothing.
         ended: how the last session of it ended; None: there was none.
@@ -122,6 +123,7 @@ class Council(Frozen):
     path: str
     owner: str
     request: dict[str, Any]
+    asked: dict[str, Any] = Field(default_factory=dict)
     created: str
     wanted: Wanted | None = None
     ended: Ended | None = None

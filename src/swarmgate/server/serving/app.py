@@ -1,4 +1,4 @@
-"""Composes the team server: every room is made here once, from settings, home and environment, and handed to the next.
+"""The application of the team server: its rooms, what every request passes, and the routes of all faces.
 
 app = create_app(settings, home=Path("home"), environ=os.environ)
 """
@@ -6,38 +6,62 @@ app = create_app(settings, home=Path("home"), environ=os.environ)
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import FastAPI
 
 from swarmgate import __version__
 from swarmgate.config import Config
+from swarmgate.server.api import router as api
+from swarmgate.server.http import door, streams
+from swarmgate.server.http.login import routes
+from swarmgate.server.pages import pages
 from swarmgate.server.serving import health
+from swarmgate.server.serving.home import prepared
+from swarmgate.server.serving.rooms import Rooms
+from swarmgate.server.telemetry.measured import Measured
 
 
-def create_app(settings: Config, *, home: Path, environ: Mapping[str, str]) -> FastAPI:
+def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url: str = "") -> FastAPI:
     """Makes the application; what works beside requests begins with its lifespan and ends with it.
 
     Args:
         settings: the merged settings of the user, with `[server]`.
-        home: the folder of what the server remembers; it is made where it is not there.
+        home: the folder of what the server keeps; it is made where it is not there.
         environ: where keys and `SWARM_*` settings of projects are looked up.
+        url: where people open it, without a slash at its end; empty: as the settings say.
 
     Raises:
         SwarmError: the home cannot be used as it is.
     """
-    home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    server = settings.server
+    address = server.public_url or url or f"http://{server.host}:{server.port}"
+    rooms = Rooms.of(settings, home=prepared(home), environ=environ, url=address)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with AsyncExitStack():
+        async with rooms.working():
             app.state.ready = True
             yield
             app.state.ready = False
 
     app = FastAPI(title="swarmgate", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
-    app.state.ready = False
-    app.state.settings, app.state.home, app.state.environ = settings, home, environ
+    app.state.ready, app.state.rooms, app.state.services = False, rooms, rooms.services
+    app.state.settings, app.state.environ, app.state.feed = settings, environ, rooms.feed
     app.include_router(health.router)
+    app.include_router(streams.router)
+    app.include_router(routes.router)
+    api.install(app)
+    pages.install(app)
+    door.install(
+        app,
+        settings,
+        accounts=rooms.accounts,
+        limits=rooms.limits,
+        store=rooms.store,
+        home=rooms.home,
+        environ=environ,
+    )
+    app.add_middleware(Measured, metrics=rooms.metrics)
     return app

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
 
+from swarmgate.config import Server
 from swarmgate.errors import UsageError
 
 _GRACE_S = 10
@@ -47,10 +51,20 @@ class Listener(uvicorn.Server):
     Args:
         app: what answers.
         bound: where; closed at the end.
+        settings: of the server, for TLS.
         started: called once, when requests are answered.
+        ending: called once, when it ends: what streams to readers has to come to its end by itself.
     """
 
-    def __init__(self, app: FastAPI, bound: socket.socket, *, started: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        app: FastAPI,
+        bound: socket.socket,
+        settings: Server,
+        *,
+        started: Callable[[], None],
+        ending: Callable[[], None],
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -58,20 +72,40 @@ class Listener(uvicorn.Server):
                 log_config=None,
                 access_log=False,
                 server_header=False,
+                ssl_certfile=settings.tls_cert or None,
+                ssl_keyfile=settings.tls_key or None,
                 proxy_headers=False,  # ours believes named proxies only
                 backlog=_BACKLOG,
                 timeout_graceful_shutdown=_GRACE_S,
             )
         )
         self._bound = bound
-        self._tell_started = started
+        self._tell_started, self._tell_ending = started, ending
 
     def serve_until_told(self) -> None:
         """Serves; SIGTERM and SIGINT end it, and so does `should_exit`."""
         self.run(sockets=[self._bound])
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ends at SIGINT and SIGTERM, the second time at once; that is an end like any other, and no error."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts, and says so."""
         await super().startup(sockets=sockets)
-        if self.started and self._tell_started is not None:
+        if self.started:
             self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes no more requests, and waits for those that are open."""
+        self._tell_ending()
+        await super().shutdown(sockets=sockets)

@@ -61,7 +61,7 @@ def configure(
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    for noisy in ("httpx", "httpcore", "asyncio", "engineio", "socketio", "watchdog"):
+    for noisy in ("httpx", "httpcore", "asyncio", "engineio", "socketio", "uvicorn", "watchdog"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))
 
 

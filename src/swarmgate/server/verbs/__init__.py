@@ -1,1 +1,1 @@
-"""Verbs of the server: `swarm serve` and `swarm server`."""
+"""The verbs of the server at a terminal: `swarm serve`, and `swarm server` for who operates it."""

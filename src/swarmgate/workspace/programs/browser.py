@@ -1,4 +1,4 @@
-"""Opens a page in the user's browser: a program of theirs, with their rights, never one of the work tree."""
+"""Opens a page or an address in the user's browser: a program of theirs, never one of the work tree."""
 
 from __future__ import annotations
 
@@ -17,13 +17,24 @@ _OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_page(page: Path, folder: Path) -> bool:
-    """Whether a program was started that opens the page; it outlives this process.
-
-    That is what `$BROWSER` names, else what opens files on this system.
+    """As `open_address`, a file.
 
     Args:
         page: the file, absolute.
         folder: what is worked on: nothing that lies there is started.
+    """
+    return open_address(page.as_uri(), folder, cwd=page.parent)
+
+
+def open_address(address: str, folder: Path, *, cwd: Path | None = None) -> bool:
+    """Whether a program was started that opens an address; it outlives this process.
+
+    That is what `$BROWSER` names, else what opens files on this system.
+
+    Args:
+        address: an URL.
+        folder: what is worked on: nothing that lies there is started.
+        cwd: where the program starts; None: here.
 
     Raises:
         MissingRequirement: `$BROWSER` names what is not there, or lies in the work tree, or is no command.
@@ -37,8 +48,8 @@ def open_page(page: Path, folder: Path) -> bool:
             return False
         command = [found]
     subprocess.run(
-        ["/bin/sh", "-c", '"$@" &', "sh", *command, page.as_uri()],  # nobody's child: it may be open for days
-        cwd=page.parent,
+        ["/bin/sh", "-c", '"$@" &', "sh", *command, address],  # nobody's child: it may be open for days
+        cwd=cwd,
         env=trusted.environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

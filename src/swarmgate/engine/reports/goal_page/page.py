@@ -66,17 +66,22 @@ def write_report(project: Project, *, phase: int = 0, out: Path | None = None) -
     folder = project.folder
     target = folder.report if out is None else out.absolute()
     require_free(target, folder, own=folder.report, mark=MARK, verb="report")
-    report = _gathered(project, phase)
-    report = GoalReport.model_validate(masked(report.model_dump(mode="json"), project.redact, names=OUR_WORDS))
+    report = goal_report(project, phase=phase)
     page = render(report).encode("utf-8", "replace")
     with writing(target):
         replace(target, page)
     return report.model_copy(update={"path": shown(target, folder), "size": len(page)})
 
 
-def _gathered(project: Project, phase: int) -> GoalReport:
+def goal_report(project: Project, *, phase: int = 0) -> GoalReport:
+    """What the page says of the goal, or of a phase, free of keys; nothing is written.
+
+    Raises:
+        UsageError, ConfigError, LedgerError: as `write_report`.
+    """
     record = read_goal(project, phase=phase)
-    return GoalReport(record=record, changes=tuple(_changes(EvidenceStore(project.folder), record.evidence)))
+    report = GoalReport(record=record, changes=tuple(_changes(EvidenceStore(project.folder), record.evidence)))
+    return GoalReport.model_validate(masked(report.model_dump(mode="json"), project.redact, names=OUR_WORDS))
 
 
 def _changes(store: EvidenceStore, evidence: Iterable[GoalEvidence]) -> Iterator[ShownChange]:

@@ -40,6 +40,8 @@ class ApprovalSummary(View):
     seq: int
     since: str
     """UTC, ISO 8601."""
+    failed: bool = False
+    """Whether a revision of the plan failed: what can be approved is the plan as it was."""
 
 
 class ApprovalView(ApprovalSummary):

@@ -1,0 +1,164 @@
+"""Follows the records of all project folders in a thread of its own, and hands new lines to the feed.
+
+It looks at the files' stamps instead of waiting for events of the file system, of which a machine has too few for many
+folders, and network disks none. Looking takes at most a twentieth of one processor: the pause between two looks is as
+much longer as they take.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Coroutine
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from pydantic_core import from_json, to_json
+
+from swarmgate.errors import StoreAway, SwarmError
+from swarmgate.server.events.model import stored
+from swarmgate.server.events.records import Folder, Followed, Record
+from swarmgate.server.events.words import event_of
+from swarmgate.server.store.model import StreamRow
+
+T = TypeVar("T")
+
+LOOK_S = 0.02
+"""Seconds between two looks, at least."""
+_SHARE = 20
+_RETRY_S = 0.5
+_CHUNK = 128
+"""Lines that are kept in one step."""
+
+_log = logging.getLogger(__name__)
+
+
+class Sink(Protocol):
+    """Where lines go to; its methods run in the event loop, and raise `StoreAway`."""
+
+    async def cursor(self, record: str) -> bytes | None:
+        """What `keep` was given for the record the last time."""
+
+    async def keep(self, record: str, rows: list[StreamRow], cursor: bytes) -> bool:
+        """Keeps rows, each once, and then the cursor; False: everything was lost, and has to be handed in again."""
+
+    async def trouble(self, followed: Followed, record: str, why: str) -> None:
+        """Is told that a record cannot be read on in."""
+
+
+class Collector:
+    """Collects lines into a sink.
+
+    Args:
+        sink: that takes them.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._folders: dict[Path, Folder] = {}
+        self._lock = threading.Lock()
+        self._anew = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="swarm-feed", daemon=True)
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Begins; the sink is called in this loop."""
+        self._loop = loop
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends after a last look; not to be called in the loop, which has to go on meanwhile."""
+        self._stopping.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def follow(self, followed: Followed) -> None:
+        """Collects from a folder from now on, once, also where it is known under another path."""
+        with self._lock:
+            self._folders.setdefault(followed.swarm.resolve(), Folder(followed))
+
+    def unfollow(self, swarm: Path) -> None:
+        """Collects from a folder no more."""
+        with self._lock:
+            self._folders.pop(swarm.resolve(), None)
+
+    def again(self) -> None:
+        """Hands everything in again: the sink lost it."""
+        self._anew.set()
+
+    # --- its thread ---
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            pause = self._look()
+            self._stopping.wait(pause or max(LOOK_S, (time.monotonic() - began) * _SHARE))
+        self._look()
+
+    def _look(self) -> float:
+        """Looks at everything; seconds to wait, where the store is away."""
+        with self._lock:
+            folders = list(self._folders.values())
+        if self._anew.is_set():
+            self._anew.clear()
+            for record in (each for folder in folders for each in folder.records.values()):
+                record.forget()
+        for folder in folders:
+            try:
+                self._folder(folder)
+            except StoreAway:
+                return _RETRY_S
+            except Exception:  # noqa: BLE001 - what one folder holds never ends the feed of all others
+                _log.exception("the records of %s cannot be followed", folder.followed.swarm)
+        return 0.0
+
+    def _folder(self, folder: Folder) -> None:
+        try:
+            folder.look()
+        except (SwarmError, OSError) as error:
+            if str(error) != folder.trouble:
+                self._tell(folder.followed, "records", str(error))
+            folder.trouble = str(error)
+        else:
+            folder.trouble = ""
+        for record in list(folder.records.values()):
+            if record.grew():
+                self._record(record)
+
+    def _record(self, record: Record) -> None:
+        if not record.placed:
+            kept = self._await(self._sink.cursor(record.key))
+            seq, head = from_json(kept) if kept else (0, "")
+            record.place(int(seq), str(head))
+        lines = record.unread()
+        try:
+            while chunk := list(islice(lines, _CHUNK)):
+                rows = [
+                    StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line)))
+                    for line in chunk
+                ]
+                last = chunk[-1]
+                if not self._await(self._sink.keep(record.key, rows, to_json((last.seq, last.hash)))):
+                    self._anew.set()
+                    return
+                record.took(last)
+            record.settled()
+        except StoreAway:
+            record.forget()
+            raise
+        except (SwarmError, OSError) as error:
+            if str(error) != record.trouble:
+                self._tell(record.followed, record.name, str(error))
+            record.failed(str(error))
+
+    def _tell(self, followed: Followed, record: str, why: str) -> None:
+        self._await(self._sink.trouble(followed, record, why))
+
+    def _await(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of work in the event loop, where the store and the feed are."""
+        assert self._loop is not None  # noqa: S101 - the thread begins with it
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

@@ -1,0 +1,1 @@
+"""How often an account, or an address, may ask."""

@@ -1,0 +1,180 @@
+"""The pages of councils: all of them, and one with its transcript, the graph of its argument, and its votes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple
+
+from fastapi import Form, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from swarmgate.council.discussion.argument.graph import Edge, Graph, Node
+from swarmgate.council.discussion.view.svg_layout import HEIGHT, WIDTH, relations
+from swarmgate.errors import SwarmError
+from swarmgate.server.accounts.model import Role
+from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.pages.needs import Text
+from swarmgate.server.pages.routing import router
+from swarmgate.server.pages.shell import page, went_on
+from swarmgate.server.services.views.record import ArgumentGraph, UtteranceView, VotesView
+
+routes = router()
+
+_ROWS, _SAID = 50, 500
+PATTERNS = {
+    "discussion": ("topic", "experts discuss until they agree, or know why not"),
+    "debate": ("question", "seats argue for and against, and vote"),
+    "decision": ("question", "options are weighed, and one is chosen"),
+    "critique": ("task", "a text is written, criticised and made better"),
+}
+"""The patterns that a person begins with one text: the field that it is, and what the pattern does."""
+_ACTS = {
+    "queued": (("stop", "Stop"),),
+    "working": (("stop", "Stop"),),
+    "open": (("resume", "Go on"),),
+    "paused": (("resume", "Go on"),),
+    "prepared": (("resume", "Go on"),),
+    "failed": (("resume", "Try again"),),
+}
+
+
+class Speech(NamedTuple):
+    """One utterance, as the transcript shows it."""
+
+    id: str
+    who: str
+    what: str
+    round: int
+    time: str
+    text: str
+
+
+class Table(NamedTuple):
+    """Rows under their heads."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@routes.get("/councils")
+async def councils(
+    request: Request, services: ServicesOf, who: Who, after: Annotated[str, Query(max_length=100)] = ""
+) -> Response:
+    """The councils that may be seen, and a form for a new one."""
+    found, repos = await asyncio.gather(
+        services.councils.list(who, after=after, limit=_ROWS), services.repositories.list(who)
+    )
+    return await page(
+        request,
+        "councils.html",
+        "councils",
+        who,
+        councils=found.items,
+        next=found.next,
+        patterns=[(name, what) for name, (_, what) in PATTERNS.items()],
+        may_start=[each for each in repos.items if who.may(Role.OPERATOR, each.id)],
+    )
+
+
+@routes.post("/councils")
+async def begin(
+    services: ServicesOf,
+    who: Who,
+    pattern: Annotated[Literal["discussion", "debate", "decision", "critique"], Form()],
+    place: Annotated[str, Form(max_length=100)],
+    question: Annotated[str, Form(min_length=1, max_length=10_000)],
+) -> Response:
+    """Begins a council with the cast of the settings."""
+    made = await services.councils.start(who, pattern, {PATTERNS[pattern][0]: question}, repo=place)
+    return went_on(f"/councils/{made.id}", "The council begins.")
+
+
+@routes.get("/councils/{id}")
+async def council(request: Request, services: ServicesOf, who: Who, id: str) -> Response:  # noqa: A002 - the field's name
+    """One council: what came of it, its votes, the graph of its argument, its transcript."""
+    view = await services.councils.get(who, id)
+    try:
+        said, graph, votes = await asyncio.gather(
+            services.councils.transcript(who, id, limit=_SAID),
+            services.councils.graph(who, id),
+            services.councils.votes(who, id),
+        )
+        transcript, drawn, counted = said.items, graph, votes
+    except SwarmError:  # its record is damaged: `problem` of the view says so
+        transcript, drawn, counted = (), ArgumentGraph(council=id), VotesView(council=id)
+    told = drawn_graph(drawn)
+    return await page(
+        request,
+        "council.html",
+        "councils",
+        who,
+        council=view,
+        transcript=list(speeches(transcript)),
+        votes=table(counted.votes),
+        relations=relations(told) if told.nodes else None,
+        arguments=[f"{each['source']} {each['kind']} {each['target']}" for each in drawn.edges],
+        width=WIDTH,
+        height=HEIGHT,
+        acts=_ACTS.get(view.status, ()),
+        may_run=who.may(Role.OPERATOR, view.repo),
+        may_answer=who.may(Role.APPROVER, view.repo),
+    )
+
+
+@routes.post("/councils/{id}/{verb}")
+async def act(
+    services: ServicesOf,
+    who: Who,
+    id: str,  # noqa: A002 - the field's name
+    verb: Literal["stop", "resume", "answer"],
+    text: Text = "",
+    stand: Annotated[Literal["consent", "stand_aside", "block"], Form()] = "consent",
+) -> Response:
+    """Stops a council, has it go on, or gives the vote of a person that it waits for."""
+    match verb:
+        case "stop":
+            await services.councils.stop(who, id)
+        case "resume":
+            await services.councils.resume(who, id)
+        case "answer":
+            await services.councils.answer(who, id, {"stand": stand, "reason": text})
+    done = {"stop": "It ends at the next safe point.", "resume": "It goes on.", "answer": "Said."}
+    return went_on(f"/councils/{id}", done[verb])
+
+
+def drawn_graph(view: ArgumentGraph) -> Graph:
+    """The graph that services answer as data, as it is drawn."""
+    nodes = tuple(Node.model_validate(each) for each in view.nodes)
+    return Graph(nodes=nodes, edges=tuple(Edge.model_validate(each) for each in view.edges))
+
+
+def speeches(said: Iterable[UtteranceView]) -> Iterable[Speech]:
+    """What was said; what only keeps the books is left out."""
+    for each in said:
+        if each.text or each.who:
+            what = each.type.replace("_", " ")
+            yield Speech(f"line-{each.seq}", each.who, what, each.round, each.time, each.text)
+
+
+def table(votes: Iterable[Mapping[str, Any]]) -> Table | None:
+    """The votes as a table; None: nobody voted."""
+    rows = list(votes)
+    keys = tuple(dict.fromkeys(key for row in rows for key, value in row.items() if value not in (None, "", [], ())))
+    if not keys:
+        return None
+    cells = tuple(tuple(_cell(row.get(key)) for key in keys) for row in rows)
+    return Table(tuple(key.replace("_", " ") for key in keys), cells)
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == "":
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_cell(each)}" for key, each in value.items())
+    return str(value)

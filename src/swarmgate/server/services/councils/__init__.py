@@ -1,0 +1,1 @@
+"""Councils of a server: what may be asked of them, and what is read of their records."""

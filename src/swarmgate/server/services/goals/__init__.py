@@ -1,0 +1,1 @@
+"""Goals, their tasks and the work on them."""

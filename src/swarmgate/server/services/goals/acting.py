@@ -1,0 +1,65 @@
+"""Decides in the name of who asks: their name stands in the ledger, and what moved on is not decided."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from swarmgate.engine.swarm import Swarm
+from swarmgate.errors import Stale, StaleWriter
+from swarmgate.server.accounts.model import Principal
+from swarmgate.server.runs.goals import Goals
+from swarmgate.server.runs.model import Goal
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Decisions about goals."""
+
+    goals: Goals
+
+    async def decide(
+        self, who: Principal, goal: Goal, decision: Callable[[Swarm], T], *, expect: int | None = None
+    ) -> T:
+        """Does what somebody decided, in a thread.
+
+        Args:
+            who: decided; whether they may was asked before.
+            goal: whose.
+            decision: what they decided.
+            expect: the ledger position that they looked at; None: whichever it is at.
+
+        Raises:
+            Stale: it is not there any more; nothing was decided.
+            SwarmError: as `decision` does.
+        """
+
+        def decided() -> T:
+            swarm = self.goals.swarm(goal, who.actor)
+            swarm.project = replace(swarm.project, expect=expect)
+            try:
+                return decision(swarm)
+            except StaleWriter as error:
+                raise Stale(error.message, seq=swarm.state.seq, hint=error.hint) from error
+
+        return await asyncio.to_thread(decided)
+
+    async def require(self, goal: Goal, expect: int | None) -> None:
+        """Lets nobody pass who looked at another ledger position.
+
+        Raises:
+            Stale: the ledger is at another one.
+        """
+        if expect is None:
+            return
+        seq = await asyncio.to_thread(lambda: self.goals.swarm(goal).state.seq)
+        if seq != expect:
+            raise Stale(
+                f"The ledger has moved on: it was looked at when it was at {expect}, and is at {seq} now.",
+                seq=seq,
+                hint="Look at what is new, and decide again.",
+            )

@@ -1,0 +1,1 @@
+"""Accounts and repositories, as the faces ask for them."""

@@ -1,0 +1,1 @@
+"""What is on record: ledger, evidence, cost, gates, councils, agents."""

@@ -1,0 +1,61 @@
+"""Tells the feed what becomes of goals and councils on this server, and has it follow their records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from swarmgate.server.events.feed import Feed
+from swarmgate.server.events.records import Followed
+from swarmgate.server.runs.goals import Goals
+from swarmgate.server.runs.jobs import Jobs
+from swarmgate.server.runs.model import Change, Council, Goal
+
+_WORDS = {
+    "goal_created": "goal {subject} was made",
+    "goal_archived": "goal {subject} was put away",
+    "run_queued": "{subject} waits for a worker",
+    "run_started": "{subject} is worked on",
+    "run_ended": "the work on {subject} ended",
+    "run_paused": "{subject} is paused",
+    "run_resumed": "{subject} goes on",
+    "run_stopped": "{subject} is stopped",
+}
+
+
+class Changes:
+    """What stands between the queue, which knows nothing of the feed, and the feed, which knows nothing of the queue.
+
+    Args:
+        feed: that is told.
+        goals: that may be followed.
+        jobs: the councils that may be.
+    """
+
+    def __init__(self, feed: Feed, goals: Goals, jobs: Jobs) -> None:
+        self._feed, self._goals, self._jobs = feed, goals, jobs
+
+    def follow_all(self) -> None:
+        """Has everything followed that is there when the server begins."""
+        for goal in self._goals.list():
+            self._follow(goal)
+        for council in self._jobs.list():
+            self._follow(council)
+
+    def tell(self, change: Change) -> None:
+        """Tells one change; the records of what it is about are followed from now on."""
+        council = change.type.startswith("council_")
+        known = self._jobs.get(change.subject) if council else self._goals.get(change.subject)
+        self._follow(known)
+        words = _WORDS.get(change.type.replace("council_", "run_"), change.type.replace("_", " ") + ": {subject}")
+        self._feed.publish(
+            change.type,
+            words.format(subject=change.subject),
+            repo=change.repo,
+            goal=change.goal,
+            actor=change.actor,
+            data={"subject": change.subject, **change.data},
+        )
+
+    def _follow(self, known: Goal | Council) -> None:
+        goal = known.id if isinstance(known, Goal) else known.goal
+        self._feed.follow(Followed(known.repo, goal, Path(known.path) / ".swarm"))
