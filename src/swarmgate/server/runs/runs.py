@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from swarmgate.config import Telemetry
 from swarmgate.errors import IllegalMove, NotFound, SwarmError
 from swarmgate.journal.lock import at_work
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -41,6 +42,7 @@ class Runs:
         jobs: the councils that are held.
         concurrency: so many workers at once.
         private_hosts: as of `Repositories`, for the workers, which clone.
+        telemetry: where workers send spans; None: nowhere.
         on_change: told of everything that becomes of a goal or council, in the loop's thread; it does not block.
     """
 
@@ -51,10 +53,11 @@ class Runs:
         *,
         concurrency: int = 2,
         private_hosts: tuple[str, ...] = (),
+        telemetry: Telemetry | None = None,
         on_change: Callable[[Change], None] = lambda _: None,
     ) -> None:
         self._goals, self._jobs, self._concurrency, self._tell = goals, jobs, concurrency, on_change
-        self._workers = Workers(Setup(goals.home, goals.environ, private_hosts))
+        self._workers = Workers(Setup(goals.home, goals.environ, private_hosts, telemetry or Telemetry()))
         self._at_work: dict[str, Worker] = {}
         self._watched: set[asyncio.Task[None]] = set()
         self._wanted: dict[str, Record] = {}

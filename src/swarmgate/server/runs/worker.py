@@ -14,8 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from swarmgate.config import Telemetry
 from swarmgate.errors import LedgerLocked, NotFound, Stopped
 from swarmgate.journal.lock import WriterLock, live_owner, read_owner
+from swarmgate.project import Project
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs import held, worked
 from swarmgate.server.runs.goals import Goals
@@ -23,6 +25,7 @@ from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import Ended, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.server.runs.session import LOG, Session
+from swarmgate.server.telemetry.spans import exported
 
 _LARGEST_LOG = 1_000_000
 
@@ -35,6 +38,7 @@ class Setup(NamedTuple):
     home: Path
     environ: Mapping[str, str]
     private_hosts: tuple[str, ...]
+    telemetry: Telemetry
 
 
 def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's name
@@ -45,10 +49,18 @@ def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's
     jobs = Jobs(setup.home, goals)
     os.environ.clear()
     os.environ.update(goals.environ)
-    if kind == "goal":
-        _work(goals.records, id, lambda session, goal: worked.work(session, goals, goal), goals)
-    else:
-        _work(jobs.records, id, lambda session, council: held.hold(session, jobs, council), goals)
+    telemetry = setup.telemetry
+    redact = _redacting(goals.records if kind == "goal" else jobs.records, id, goals.environ)
+    with exported(telemetry.otlp_endpoint, content=redact if telemetry.content else None):
+        if kind == "goal":
+            _work(goals.records, id, lambda session, goal: worked.work(session, goals, goal), goals)
+        else:
+            _work(jobs.records, id, lambda session, council: held.hold(session, jobs, council), goals)
+
+
+def _redacting(records: Records[Any], id: str, environ: Mapping[str, str]) -> Callable[[str], str]:  # noqa: A002 - the field's name
+    """What masks the secrets in what agents say: the keys of their project, and what looks like one."""
+    return lambda text: Project(Path(records.get(id).path), environ=environ).redact(text)
 
 
 def _work(
