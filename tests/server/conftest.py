@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from tests.project import _after, _template, once, project
 
 from swarmgate.config import Config, load
+from swarmgate.server.accounts.model import EVERY_REPOSITORY, Role
 from swarmgate.server.serving.app import create_app
 from swarmgate.server.serving.listening import Listener, address, bind
 
@@ -36,7 +37,7 @@ def running(settings: Config, home: Path) -> Iterator[Running]:
     started = threading.Event()
     bound = bind("127.0.0.1", 0)
     app = create_app(settings, home=home, environ=os.environ)
-    listener = Listener(app, bound, settings.server, started=started.set)
+    listener = Listener(app, bound, settings.server, started=started.set, ending=app.state.feed.end)
     thread = threading.Thread(target=listener.serve_until_told, name="server")
     thread.start()
     try:
@@ -59,6 +60,29 @@ def server(home: Path) -> Iterator[Running]:
     """A running server with the default settings."""
     with running(load(), home) as at:
         yield at
+
+
+@pytest.fixture
+def account(server: Running) -> Iterator[Callable[..., httpx.Client]]:
+    """`account(name, role, repo)`: makes an account, and gives a client that has a key of it."""
+    clients = []
+
+    def make(name: str, role: Role | None = Role.VIEWER, repo: str = EVERY_REPOSITORY) -> httpx.Client:
+        accounts = server.app.state.accounts
+        made = accounts.create(name, roles={repo: role} if role else {})
+        key = accounts.keys.create(made.id, "tests").secret
+        clients.append(httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {key}"}, timeout=30))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def admin(account: Callable[..., httpx.Client]) -> httpx.Client:
+    """A client of an account that may everything."""
+    return account("admin", Role.ADMIN)
 
 
 @pytest.fixture

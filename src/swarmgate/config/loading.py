@@ -77,7 +77,9 @@ def read_sources(user_file: Path | None, project_file: Path | None, environ: Map
 
 def _not_a_projects(source: Source, user_file: Path) -> ConfigError:
     """A repository that a server works on must not say who may ask that server, and how much."""
-    line = line_of(source.text, ("server",))
+    table = source.values["server"]
+    first = next(iter(table), "") if isinstance(table, Mapping) else ""
+    line = line_of(source.text, ("server", first))
     return ConfigError(
         f"{source.name}, line {line}: `server`: the settings of the team server do not belong into a project",
         hint=f"move [server] to your own file, {user_file}, or set SWARM_SERVER__* or flags of `swarm serve`",

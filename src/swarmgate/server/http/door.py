@@ -36,7 +36,7 @@ from swarmgate.server.store.model import Store
 
 _log = logging.getLogger("swarmgate.server")
 
-GOES_ON = ("/stop", "/pause", "/session", "/login", "/logout", "/callback")
+GOES_ON = ("/stop", "/pause", "/session", "/refresh", "/login", "/link", "/logout")
 """Ends of paths that spend nothing, or save: they are answered while the store is away, too."""
 CLOSE_FORBIDDEN, CLOSE_LIMIT = 4003, 4029
 """What a WebSocket is closed with that a foreign page opened, or that is one too many."""

@@ -41,7 +41,12 @@ _ACTS = {
     "stopping": (),
 }
 """What can be done with a goal, by what the server does with it."""
-_DONE = {"start": "The work goes on.", "stop": "It ends at the next safe point.", "pause": "It pauses at the next safe point.", "resume": "The work goes on."}  # fmt: skip
+_DONE = {
+    "start": "The work goes on.",
+    "stop": "It ends at the next safe point.",
+    "pause": "It pauses at the next safe point.",
+    "resume": "The work goes on.",
+}
 
 
 class ShownPhase(NamedTuple):

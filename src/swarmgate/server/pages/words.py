@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from swarmgate.domain.actor import person_in_words
+from swarmgate.domain.actor import USER, name_of
 from swarmgate.domain.evidence.summary import duration, in_words, tests_in_words
 from swarmgate.domain.usage import Usage, cost_in_column, cost_in_words
 
@@ -62,6 +62,11 @@ def plain(word: str) -> str:
 def state_of(state: str, waiting: str) -> str:
     """The one word that says how a goal is: what the server does with it, else what it waits for."""
     return waiting if state == "idle" and waiting else state
+
+
+def person_in_words(actor: str) -> str:
+    """Who did something: `ada`, `the user`, or the name of a role as it is."""
+    return name_of(actor) or ("the user" if actor == USER else actor)
 
 
 def _parsed(time: str) -> datetime | None:

@@ -13,9 +13,11 @@ from fastapi import FastAPI
 
 from swarmgate import __version__
 from swarmgate.config import Config
+from swarmgate.server.api import router as api
 from swarmgate.server.http import door, streams
-from swarmgate.server.http.limits.rates import RateLimits
 from swarmgate.server.http.login import routes
+from swarmgate.server.pages import pages
+from swarmgate.server.reference import installing as adr_0007
 from swarmgate.server.serving import health
 from swarmgate.server.serving.home import prepared
 from swarmgate.server.serving.rooms import Rooms
@@ -36,23 +38,34 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     """
     server = settings.server
     address = server.public_url or url or f"http://{server.host}:{server.port}"
-    limits = RateLimits.of(server.limits, server.store_address(environ), home)
     rooms = Rooms.of(settings, home=prepared(home), environ=environ, url=address)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with rooms.working():
+        async with rooms.working(), sockets:
             app.state.ready = True
             yield
             app.state.ready = False
-        limits.close()
 
     app = FastAPI(title="swarmgate", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.ready, app.state.rooms, app.state.services = False, rooms, rooms.services
-    app.state.feed = rooms.feed
+    app.state.settings, app.state.environ, app.state.feed = settings, environ, rooms.feed
     app.include_router(health.router)
     app.include_router(streams.router)
     app.include_router(routes.router)
-    door.install(app, settings, accounts=rooms.accounts, limits=limits, store=rooms.store, home=home, environ=environ)
+    api.install(app)
+    pages.install(app)
+    sockets = adr_0007.install(
+        app, settings, services=rooms.services, feed=rooms.feed, accounts=rooms.accounts, limits=rooms.limits
+    )
+    door.install(
+        app,
+        settings,
+        accounts=rooms.accounts,
+        limits=rooms.limits,
+        store=rooms.store,
+        home=rooms.home,
+        environ=environ,
+    )
     app.add_middleware(Measured, metrics=rooms.metrics)
     return app

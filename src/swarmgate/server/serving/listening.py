@@ -53,10 +53,17 @@ class Listener(uvicorn.Server):
         bound: where; closed at the end.
         settings: of the server, for TLS.
         started: called once, when requests are answered.
+        ending: called once, when it ends: what streams to readers has to come to its end by itself.
     """
 
     def __init__(
-        self, app: FastAPI, bound: socket.socket, settings: Server, *, started: Callable[[], None] | None = None
+        self,
+        app: FastAPI,
+        bound: socket.socket,
+        settings: Server,
+        *,
+        started: Callable[[], None],
+        ending: Callable[[], None],
     ) -> None:
         super().__init__(
             uvicorn.Config(
@@ -73,7 +80,7 @@ class Listener(uvicorn.Server):
             )
         )
         self._bound = bound
-        self._tell_started = started
+        self._tell_started, self._tell_ending = started, ending
 
     def serve_until_told(self) -> None:
         """Serves; SIGTERM and SIGINT end it, and so does `should_exit`."""
@@ -95,5 +102,10 @@ class Listener(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Starts, and says so."""
         await super().startup(sockets=sockets)
-        if self.started and self._tell_started is not None:
+        if self.started:
             self._tell_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Takes no more requests, and waits for those that are open."""
+        self._tell_ending()
+        await super().shutdown(sockets=sockets)

@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
+from swarmgate.server.http.limits.rates import RateLimits
+from swarmgate.server.notices.notifier import Notifier
+from swarmgate.server.notices.subscriptions import Subscriptions
+from swarmgate.server.notices.vapid import VapidKeys
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.runs import Runs
+from swarmgate.server.services.people.browsers import Browsers
 from swarmgate.server.services.services import Services
 from swarmgate.server.serving.changes import Changes
+from swarmgate.server.serving.waiting import waiting
 from swarmgate.server.store.model import Store
 from swarmgate.server.store.opening import open_store
 from swarmgate.server.telemetry.metrics import Metrics
@@ -36,6 +43,7 @@ class Rooms:
     environ: Mapping[str, str]
     metrics: Metrics
     accounts: Accounts
+    limits: RateLimits
     store: Store
     feed: Feed
     repositories: Repositories
@@ -44,6 +52,7 @@ class Rooms:
     runs: Runs
     services: Services
     changes: Changes
+    notifier: Notifier
 
     @classmethod
     def of(cls, settings: Config, *, home: Path, environ: Mapping[str, str], url: str) -> Self:
@@ -62,14 +71,29 @@ class Rooms:
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
         runs = Runs(goals, jobs, concurrency=server.concurrency, on_change=changes.tell)
+        told = Subscriptions(home)
+        keys = VapidKeys(home, url if url.startswith("https:") else "mailto:swarmgate@localhost")
         services = Services.of(
-            accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, environ=environ
+            accounts,
+            repositories,
+            goals,
+            jobs,
+            runs,
+            store=store,
+            feed=feed,
+            browsers=Browsers(told, keys.public),
+            settings=settings,
+            environ=environ,
         )
-        metrics.measure(
-            "work",
-            "Goals and councils that a worker is at, or that wait for one",
-            "state",
-            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
+        notifier = Notifier(
+            server,
+            environ,
+            url=url,
+            feed=feed,
+            waiting=partial(waiting, services.needs),
+            accounts=accounts.list,
+            subscriptions=told,
+            keys=keys,
         )
         return cls(
             settings=settings,
@@ -78,6 +102,7 @@ class Rooms:
             environ=environ,
             metrics=metrics,
             accounts=accounts,
+            limits=RateLimits.of(server.limits, server.store_address(environ), home),
             store=store,
             feed=feed,
             repositories=repositories,
@@ -86,6 +111,7 @@ class Rooms:
             runs=runs,
             services=services,
             changes=changes,
+            notifier=notifier,
         )
 
     @asynccontextmanager
@@ -93,7 +119,10 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.limits.close)
             stack.push_async_callback(self.store.close)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
+            await self.notifier.start()
+            stack.push_async_callback(self.notifier.close)
             yield

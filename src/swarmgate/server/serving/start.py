@@ -67,7 +67,7 @@ def serve(
             link = accounts.login_link(accounts.admin().id)
             started(Started(url=url, link=f"{url}{link.path}", until=link.expires.astimezone(), home=str(place)))
 
-        Listener(app, bound, settings.server, started=tell).serve_until_told()
+        Listener(app, bound, settings.server, started=tell, ending=app.state.feed.end).serve_until_told()
 
 
 def _log(settings: Config) -> None:
