@@ -18,6 +18,7 @@ __all__ = [
     "moment",
     "person_in_words",
     "plain",
+    "sentence",
     "short_usage",
     "state_of",
     "tests_in_words",
@@ -93,6 +94,11 @@ def ago(time: str, now: datetime | None = None) -> str:
     )
     count = f"{number} {unit}{'' if number == 1 else 's'}"
     return f"{count} ago" if seconds > 0 else f"in {count}"
+
+
+def sentence(text: str) -> str:
+    """A text as the head of something: with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def moment(time: str) -> str:
