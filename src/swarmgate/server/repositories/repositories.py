@@ -67,9 +67,9 @@ class Repositories:
             UsageError: it is no repository, may not be cloned from, or another one has the id.
             WorkspaceError: git cannot use it.
         """
-        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
         if base and not _BRANCH.fullmatch(base):
             raise UsageError(f"{base[:200]!r} is no name of a branch.")
+        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
         name = " ".join(name.split())[:200] or place.rstrip("/").rpartition("/")[2].removesuffix(".git") or "repository"
         with self._open() as database:
             known = database.execute("select * from repositories where source = ?", (place,)).fetchone()
@@ -155,18 +155,19 @@ class Repositories:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one transaction.
+        """A connection for one transaction, which nobody else has at the same time.
 
         Raises:
             LedgerWriteFailed: the disk refused.
         """
         try:
-            database = sqlite3.connect(self._database, timeout=_PATIENCE_S)
+            database = sqlite3.connect(self._database, timeout=_PATIENCE_S, isolation_level="IMMEDIATE")
             try:
                 database.row_factory = lambda cursor, row: {
                     field[0]: value for field, value in zip(cursor.description, row, strict=True)
                 }
                 with database:
+                    database.execute("begin immediate")
                     database.execute(_TABLE)
                     yield database
             finally:

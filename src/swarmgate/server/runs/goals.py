@@ -90,7 +90,7 @@ class Goals:
         if archived:
             found = self._archive.all()
         else:
-            kept = self.records.all()
+            kept = [each for each in self.records.all() if not each.archived]
             ids = {each.id for each in kept}
             shown = (goal for each in self.repositories.list() if (goal := self._checkout(each)) is not None)
             found = (*kept, *(each for each in shown if each.id not in ids))
