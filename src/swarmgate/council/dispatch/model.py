@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from swarmgate.config.council import Council, inner_folder
 from swarmgate.council.debate.model import Outcome
+from swarmgate.council.limits import VOICE_SECONDS
 from swarmgate.domain.base import Frozen, Line, Text
 from swarmgate.domain.review.votes import Seat, SeatId
 from swarmgate.domain.usage import Usage
@@ -51,7 +52,7 @@ class DispatchTask(Frozen):
     """One task: who is asked, and what.
 
     Who: an `agent` of the settings, a `role`, a `participant` of any name, or one of the first two under that name. In
-    files `text` may be called `task`. `model` is `provider/model`; empty: that of its tier, of the agent, the role, or
+    files `text` may be called `task`. `timeout_s`: the longest time of one try, 1 to 900; None: as `[council]` says. `model` is `provider/model`; empty: that of its tier, of the agent, the role, or
     the participants. It finds its files in `folder`, relative to the root of the repository; empty: that of the agent,
     or the root itself.
     """
@@ -63,6 +64,7 @@ class DispatchTask(Frozen):
     model: Line = ""
     model_tier: Line = ""
     folder: Annotated[Line, AfterValidator(inner_folder)] = ""
+    timeout_s: float | None = Field(None, ge=VOICE_SECONDS.least, le=VOICE_SECONDS.most)
 
     @model_validator(mode="before")
     @classmethod

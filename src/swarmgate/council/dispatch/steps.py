@@ -96,8 +96,9 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
     agent, recorder = with_recorder(context.contexts.agent(own.seats[number - 1]))
     before = state.reply(number - 1).text if asked.mode is Mode.CHAIN and number > 1 else ""
     found: dict[str, Any] = {"model": agent.model.name}
+    within_s = task.timeout_s or own.bounds.timeout_s
     try:
-        async with WorkTime().limited(own.bounds.timeout_s):
+        async with WorkTime().limited(within_s):
             ending = await answer(agent, task, before)
         text = cut(ending.value, MOST_OUTPUT, "")
         found |= {"text": text, "cut": len(ending.value) - len(text), "model": ending.model}
@@ -105,7 +106,7 @@ async def _tried(step: Try, state: DispatchState, context: CouncilContext) -> Tr
         found |= {"failed" if recorder.usage.calls else "not_run": error.message}
         found |= {"exhausted": True, "account": error.account}
     except TimeoutError:
-        found |= {"failed": f"no answer within {own.bounds.timeout_s:g} s", "again": True}
+        found |= {"failed": f"no answer within {within_s:g} s", "again": True}
     except (ModelError, MissingRequirement) as error:
         found |= {"failed": error.message, "again": isinstance(error, ModelError)}
     seconds = round(time.monotonic() - began, 3)

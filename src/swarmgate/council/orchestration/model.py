@@ -175,6 +175,7 @@ class AskStep(_Step):
     model: Line = ""
     model_tier: Line = ""
     folder: Line = ""
+    timeout_s: float | None = Field(None, ge=VOICE_SECONDS.least, le=VOICE_SECONDS.most)
 
 
 class ParallelStep(_Step):

@@ -12,15 +12,15 @@ import logging
 import threading
 import time
 from collections.abc import Coroutine
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from pydantic_core import from_json, to_json
 
 from swarmgate.errors import StoreAway, SwarmError
+from swarmgate.journal.chain import GENESIS
 from swarmgate.server.events.model import stored
-from swarmgate.server.events.records import Folder, Followed, Record
+from swarmgate.server.events.records import Folder, Followed, Line, Record
 from swarmgate.server.events.words import event_of
 from swarmgate.server.store.model import StreamRow
 
@@ -47,6 +47,10 @@ class Sink(Protocol):
 
     async def trouble(self, followed: Followed, record: str, why: str) -> None:
         """Is told that a record cannot be read on in."""
+
+
+class _Lost(Exception):
+    """The sink lost everything."""
 
 
 class Collector:
@@ -112,6 +116,9 @@ class Collector:
                 self._folder(folder)
             except StoreAway:
                 return _RETRY_S
+            except _Lost:
+                self._anew.set()
+                break
             except Exception:  # noqa: BLE001 - what one folder holds never ends the feed of all others
                 _log.exception("the records of %s cannot be followed", folder.followed.swarm)
         return 0.0
@@ -132,28 +139,37 @@ class Collector:
     def _record(self, record: Record) -> None:
         if not record.placed:
             kept = self._await(self._sink.cursor(record.key))
-            seq, head = from_json(kept) if kept else (0, "")
+            seq, head = from_json(kept) if kept else (0, GENESIS)
             record.place(int(seq), str(head))
-        lines = record.unread()
+        chunk: list[Line] = []
         try:
-            while chunk := list(islice(lines, _CHUNK)):
-                rows = [
-                    StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line)))
-                    for line in chunk
-                ]
-                last = chunk[-1]
-                if not self._await(self._sink.keep(record.key, rows, to_json((last.seq, last.hash)))):
-                    self._anew.set()
-                    return
-                record.took(last)
+            for line in record.unread():
+                chunk.append(line)
+                if len(chunk) == _CHUNK:
+                    self._keep(record, chunk)
+            self._keep(record, chunk)
             record.settled()
-        except StoreAway:
+        except (StoreAway, _Lost):
             record.forget()
             raise
         except (SwarmError, OSError) as error:
+            self._keep(record, chunk)  # those before the one that is wrong
             if str(error) != record.trouble:
                 self._tell(record.followed, record.name, str(error))
             record.failed(str(error))
+
+    def _keep(self, record: Record, chunk: list[Line]) -> None:
+        """Hands lines to the sink, and empties the list."""
+        if not chunk:
+            return
+        rows = [
+            StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line))) for line in chunk
+        ]
+        last = chunk[-1]
+        if not self._await(self._sink.keep(record.key, rows, to_json((last.seq, last.hash)))):
+            raise _Lost
+        record.took(last)
+        chunk.clear()
 
     def _tell(self, followed: Followed, record: str, why: str) -> None:
         self._await(self._sink.trouble(followed, record, why))

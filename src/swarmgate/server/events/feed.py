@@ -239,8 +239,7 @@ class Feed:
     async def _write(self) -> None:
         """Writes what was published, and looks now and then whether the store is still the one that it was."""
         while True:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._work.wait(), LOOK_S)
+            await _set(self._work, LOOK_S)
             self._work.clear()
             try:
                 await self._look()
@@ -322,7 +321,8 @@ class Feed:
 async def _set(event: asyncio.Event, within_s: float) -> bool:
     """Whether the event is set within that time."""
     try:
-        await asyncio.wait_for(event.wait(), within_s)
+        async with asyncio.timeout(within_s):  # `wait_for` may swallow that the task was cancelled
+            await event.wait()
     except TimeoutError:
         return False
     return True

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from pydantic_core import from_json
 
 from swarmgate.domain.text.redaction import redact
+from swarmgate.errors import LedgerCorrupt
 from swarmgate.journal.chain import GENESIS, hash_of, walk
 from swarmgate.journal.documents import stamp_of
 from swarmgate.journal.lines import Lines, LinesFile
@@ -109,14 +110,19 @@ class Record:
         Raises:
             LedgerError: it cannot be read, or its chain is broken; the lines before that are given.
         """
-        if self._lines is None:
+        lines, data = self._lines, b""
+        if lines is not None:
+            try:
+                data = lines.read_on(self.hash)
+            except LedgerCorrupt:  # another one stands in its place
+                lines = None
+        if lines is None:
             lines = self._make()
-            data = self._behind(lines.read())
+            yield from self._checked(self._behind(lines.read()))
+        elif data:
             yield from self._checked(data)
-            self._lines = lines
-        elif data := self._lines.read_on(self.hash):
-            yield from self._checked(data)
-            self._lines.took(data)
+            lines.took(data)
+        self._lines = lines
 
     def took(self, line: Line) -> None:
         """The line was kept."""

@@ -9,7 +9,8 @@ from fastapi import Depends, Header, Request, Response
 
 from swarmgate.errors import BadRequest, Stale
 
-_TAG = re.compile(r'"(\d{1,18})"')
+_TAG = re.compile(r'"(\d{1,15})(?:-[0-9a-f]{16})?"')
+"""The position of a ledger, perhaps with the digest of what was told of it."""
 
 
 def etag(seq: int) -> str:

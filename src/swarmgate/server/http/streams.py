@@ -51,7 +51,7 @@ Batches = AsyncGenerator[tuple[Frame, ...], None]
 Id = Annotated[str, Query(max_length=200)]
 Place = Annotated[int | None, Query(ge=0, le=2**53)]
 
-router = APIRouter(tags=["events"])
+router = APIRouter(tags=["Events"])
 
 
 class PastEvents(Frozen):
@@ -99,6 +99,8 @@ class EventStream(Response):
 
 @router.get(
     "/v1/events",
+    operation_id="stream_events",
+    status_code=200,
     response_class=EventStream,
     responses={**problems.RESPONSES, 200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
 )
@@ -121,7 +123,7 @@ async def stream(
     return EventStream(services.events.stream(_prove(request), after, wanted), services.events.opened("sse"))
 
 
-@router.get("/v1/events/past", responses=problems.RESPONSES)
+@router.get("/v1/events/past", operation_id="list_events", responses=problems.RESPONSES)
 async def past(
     services: ServicesOf,
     who: Who,

@@ -17,7 +17,7 @@ from functools import partial
 import httpx
 
 from swarmgate.config.server import Notify, Server
-from swarmgate.errors import StoreAway, SwarmError
+from swarmgate.errors import SwarmError
 from swarmgate.server.accounts.model import Account, Principal, Role
 from swarmgate.server.events.feed import Feed
 from swarmgate.server.events.model import Filter
@@ -92,6 +92,7 @@ class Notifier:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self._client is not None:
             await self._client.aclose()
+        await asyncio.to_thread(self._subscriptions.close)
 
     async def _watching(self) -> None:
         await self._look()
@@ -112,10 +113,10 @@ class Notifier:
             for notice in await self._waiting():
                 if await asyncio.to_thread(self._subscriptions.first_time, notice.id):
                     await self._tell(notice)
-        except StoreAway as error:
-            _log.warning("it cannot be looked who has to be told: %s", error.message)
         except SwarmError as error:
             _log.warning("it cannot be looked what needs somebody: %s", error.message)
+        except Exception:  # noqa: BLE001 - the boundary: a bug in one look must not end all notices
+            _log.exception("it cannot be looked what needs somebody")
 
     async def _tell(self, notice: Notice) -> None:
         for setting in self._settings.notify:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import Field
@@ -36,14 +37,18 @@ class Subscriptions:
     """The subscriptions of one server, and what was told already. Threads may share it.
 
     Args:
-        database: the server's own.
+        home: the server's folder.
+
+    Raises:
+        StoreAway: the file cannot be used.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        with database.writing() as connection:
-            for statement in filter(None, map(str.strip, TABLES.split(";"))):
-                connection.execute(statement)
+    def __init__(self, home: Path) -> None:
+        self._database = Database(home, TABLES)
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._database.close()
 
     def add(self, new: Subscription) -> None:
         """Has a browser told from now on; the same one again replaces what is known of it.

@@ -21,6 +21,7 @@ from swarmgate.server.pages.shell import page
 routes = router()
 
 _TABLES: tuple[By, ...] = ("day", "model", "role", "phase", "task")
+_GOALS = 100
 _BARS = 31
 """As many rows are drawn, of days the newest; the table has all."""
 _TOKENS = {"prompt": "tokens of prompts", "cached": "tokens of prompts from a cache", "completion": "tokens of answers"}
@@ -38,11 +39,8 @@ async def cost(
     place = f"goal:{goal}" if goal else place
     kind, _, name = place.partition(":")
     of = {kind: name} if kind in {"repo", "goal"} and name else {}
-    repos, goals, *found = await asyncio.gather(
-        services.repositories.list(who),
-        services.goals.list(who, limit=100),
-        *(services.cost.report(who, by=by, **of) for by in _TABLES),
-    )
+    repos, goals = await asyncio.gather(services.repositories.list(who), services.goals.list(who, limit=_GOALS))
+    found = await asyncio.gather(*(services.cost.report(who, by=by, **of) for by in _TABLES))
     places = [
         ("", "all that you may see"),
         *((f"repo:{each.id}", f"repository {each.name}") for each in repos.items),

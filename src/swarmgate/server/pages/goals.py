@@ -41,7 +41,12 @@ _ACTS = {
     "stopping": (),
 }
 """What can be done with a goal, by what the server does with it."""
-_DONE = {"start": "The work goes on.", "stop": "It ends at the next safe point.", "pause": "It pauses at the next safe point.", "resume": "The work goes on."}  # fmt: skip
+_DONE = {
+    "start": "The work goes on.",
+    "stop": "It ends at the next safe point.",
+    "pause": "It pauses at the next safe point.",
+    "resume": "The work goes on.",
+}
 
 
 class ShownPhase(NamedTuple):
@@ -117,7 +122,7 @@ async def goal(request: Request, services: ServicesOf, who: Who, goal: str) -> R
         phases=_phases(view, rows.items),
         history=list(reversed(history.items)),
         needs=[each for each in waiting.items if each.goal == goal],
-        acts=_ACTS[view.state] if view.waiting != "nothing" else (),
+        acts=() if view.state == "idle" and view.waiting else _ACTS[view.state],
         may_run=who.may(Role.OPERATOR, view.repo),
         may_revise=who.may(Role.APPROVER, view.repo),
     )

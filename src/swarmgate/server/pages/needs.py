@@ -9,11 +9,11 @@ from fastapi import Form
 from starlette.requests import Request
 from starlette.responses import Response
 
-from swarmgate.engine.reports.checkpoint import Checkpoint
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.usage import Usage
+from swarmgate.engine.reports.checkpoint import Checkpoint
 from swarmgate.errors import IllegalMove, NotFound
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.http.dependencies import ServicesOf, Who

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import APIRouter
 from fastapi.exceptions import RequestValidationError
@@ -12,7 +12,8 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from swarmgate.errors import NotAllowed, NotFound, SwarmError, TooMany, Unauthenticated
+from swarmgate.errors import NotFound, SwarmError, Unauthenticated
+from swarmgate.server.http.problems import status_of
 from swarmgate.server.pages.shell import back_to, page, refused
 
 _WORDS = {
@@ -22,7 +23,7 @@ _WORDS = {
     429: "Slow down a little",
     503: "The server cannot answer now",
 }
-_CONFLICT, _MISSING, _UNREADABLE = 409, 404, 422
+_MISSING, _UNREADABLE = 404, 422
 
 
 class PageRoute(APIRoute):
@@ -59,17 +60,16 @@ def _to_login(request: Request) -> Response:
 
 async def _told(request: Request, error: SwarmError) -> Response:
     if request.method == "POST" and not isinstance(error, NotFound):
-        form = await request.form()
-        return refused(back_to(str(form.get("back", "")), request.url.path.rpartition("/")[0] or "/"), error)
+        return refused(_came_from(request), error)
     return await error_page(request, status_of(error), error.code, error.message, error.hint)
 
 
-def status_of(error: SwarmError) -> int:
-    """The status that an error is answered with."""
-    for kind, status in ((NotFound, _MISSING), (NotAllowed, 403), (TooMany, 429)):
-        if isinstance(error, kind):
-            return status
-    return getattr(error, "status", _CONFLICT)
+def _came_from(request: Request) -> str:
+    """The path of the page that a form was on; browsers say it, the frame's own policy has them do so."""
+    parts = urlsplit(request.headers.get("referer", ""))
+    if parts.netloc != request.headers.get("host"):
+        return "/"
+    return back_to(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
 
 async def error_page(request: Request, status: int, code: str, message: str, hint: str) -> Response:

@@ -19,6 +19,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.errors import SwarmError
 from swarmgate.server.accounts.model import EVERY_REPOSITORY, Principal
 from swarmgate.server.http.dependencies import services_of
+from swarmgate.server.http.forgery import csrf_token
 from swarmgate.server.pages import words
 
 STATIC = Path(__file__).parent / "static"
@@ -72,7 +73,14 @@ def _digest(name: str) -> str:
 
 
 async def page(
-    request: Request, template: str, room: str, who: Principal | None = None, status: int = 200, **values: Any
+    request: Request,
+    template: str,
+    room: str,
+    who: Principal | None = None,
+    status: int = 200,
+    *,
+    told: Told | None = None,
+    **values: Any,
 ) -> Response:
     """A page of the server.
 
@@ -82,12 +90,13 @@ async def page(
         room: which of the rooms it is in.
         who: looks at it; None: somebody who is not logged in.
         status: of the answer.
+        told: what is said above all; None: what the form before it left to be said.
         values: what the template speaks of.
     """
-    told = _told(request.cookies.get(_TOLD, ""))
-    services = services_of(request)
+    told = told or _told(request.cookies.get(_TOLD, ""))
     waiting, newest = 0, 0
     if who is not None:
+        services = services_of(request)
         waiting = len((await services.needs.list(who)).items)
         newest = services.events.newest
     shell = Shell(
@@ -97,7 +106,7 @@ async def page(
         waiting=waiting,
         newest=newest,
         theme=theme if (theme := request.cookies.get(_THEME, "")) in THEMES else "",
-        csrf=csrf_of(request),
+        csrf=csrf_token(request),
         told=told.text,
         hint=told.hint,
         failed=told.failed,
@@ -106,14 +115,9 @@ async def page(
         html.rendered, __file__, template, folders=(_DRAWINGS,), shell=shell, words=words, **values
     )
     response = HTMLResponse(text, status, headers={"cache-control": "no-store"})
-    if told.text:
+    if request.cookies.get(_TOLD):
         response.delete_cookie(_TOLD)
     return response
-
-
-def csrf_of(request: Request) -> str:
-    """The token that forms of this browser carry."""
-    return str(request.scope.get("state", {}).get("csrf", ""))
 
 
 def _role(who: Principal) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from swarmgate.domain.actor import person_in_words
+from swarmgate.domain.actor import USER, name_of
 from swarmgate.domain.evidence.summary import duration, in_words, tests_in_words
 from swarmgate.domain.usage import Usage, cost_in_column, cost_in_words
 
@@ -18,6 +18,7 @@ __all__ = [
     "moment",
     "person_in_words",
     "plain",
+    "sentence",
     "short_usage",
     "state_of",
     "tests_in_words",
@@ -64,6 +65,11 @@ def state_of(state: str, waiting: str) -> str:
     return waiting if state == "idle" and waiting else state
 
 
+def person_in_words(actor: str) -> str:
+    """Who did something: `ada`, `the user`, or the name of a role as it is."""
+    return name_of(actor) or ("the user" if actor == USER else actor)
+
+
 def _parsed(time: str) -> datetime | None:
     try:
         found = datetime.fromisoformat(time)
@@ -88,6 +94,11 @@ def ago(time: str, now: datetime | None = None) -> str:
     )
     count = f"{number} {unit}{'' if number == 1 else 's'}"
     return f"{count} ago" if seconds > 0 else f"in {count}"
+
+
+def sentence(text: str) -> str:
+    """A text as the head of something: with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def moment(time: str) -> str:

@@ -1,11 +1,12 @@
 """All services of a server in one record, made from the rooms below.
 
-services = Services.of(accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, ...)
+services = Services.of(accounts, repositories, goals, jobs, runs, store=store, feed=feed, browsers=browsers, ...)
 page = await services.needs.list(who)
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,7 @@ from swarmgate.server.services.goals.goals import Goals
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.goals.tasks import Tasks
 from swarmgate.server.services.people.accounts import Accounts
+from swarmgate.server.services.people.browsers import Browsers
 from swarmgate.server.services.people.repositories import Repositories
 from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.readings import Readings
@@ -60,6 +62,7 @@ class Services:
     cost: Cost
     gates: Gates
     agents: Agents
+    browsers: Browsers
     events: Events
     settings: Config
 
@@ -73,6 +76,7 @@ class Services:
         queue: Queue,
         *,
         store: Store,
+        browsers: Browsers,
         feed: Feed,
         settings: Config,
         environ: Mapping[str, str],
@@ -86,6 +90,7 @@ class Services:
             jobs: the councils.
             queue: of what is wanted.
             store: of what can be made anew: results of councils.
+            browsers: that are told when something needs somebody.
             feed: of what happens.
             settings: of the server.
             environ: where keys and settings of projects are looked up.
@@ -109,8 +114,9 @@ class Services:
             ledger=Ledgers(access, readings),
             evidence=Evidence(access, readings),
             cost=Cost(access, readings),
-            gates=Gates(access, acting),
+            gates=Gates(access, acting, store, asyncio.Semaphore(settings.server.concurrency)),
             agents=Agents(access, readings),
+            browsers=browsers,
             events=Events(access, feed),
             settings=settings,
         )

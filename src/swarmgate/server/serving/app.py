@@ -13,8 +13,11 @@ from fastapi import FastAPI
 
 from swarmgate import __version__
 from swarmgate.config import Config
+from swarmgate.server.api import router as api
 from swarmgate.server.http import door, streams
 from swarmgate.server.http.login import routes
+from swarmgate.server.pages import pages
+from swarmgate.server.reference import installing as adr_0007
 from swarmgate.server.serving import health
 from swarmgate.server.serving.home import prepared
 from swarmgate.server.serving.rooms import Rooms
@@ -39,7 +42,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with rooms.working():
+        async with rooms.working(), sockets:
             app.state.ready = True
             yield
             app.state.ready = False
@@ -50,6 +53,11 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     app.include_router(health.router)
     app.include_router(streams.router)
     app.include_router(routes.router)
+    api.install(app)
+    pages.install(app)
+    sockets = adr_0007.install(
+        app, settings, services=rooms.services, feed=rooms.feed, accounts=rooms.accounts, limits=rooms.limits
+    )
     door.install(
         app,
         settings,

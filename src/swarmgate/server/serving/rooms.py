@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -12,12 +14,17 @@ from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
 from swarmgate.server.http.limits.rates import RateLimits
+from swarmgate.server.notices.notifier import Notifier
+from swarmgate.server.notices.subscriptions import Subscriptions
+from swarmgate.server.notices.vapid import VapidKeys
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.runs import Runs
+from swarmgate.server.services.people.browsers import Browsers
 from swarmgate.server.services.services import Services
 from swarmgate.server.serving.changes import Changes
+from swarmgate.server.serving.waiting import waiting
 from swarmgate.server.store.model import Store
 from swarmgate.server.store.opening import open_store
 from swarmgate.server.telemetry.metrics import Metrics
@@ -46,6 +53,7 @@ class Rooms:
     runs: Runs
     services: Services
     changes: Changes
+    notifier: Notifier
 
     @classmethod
     def of(cls, settings: Config, *, home: Path, environ: Mapping[str, str], url: str) -> Self:
@@ -59,13 +67,47 @@ class Rooms:
         store = open_store(server, home, environ)
         metrics = Metrics()
         feed = Feed(store, home, metrics)
-        repositories = Repositories(home, allow_hosts=server.private_hosts)
+        repositories = Repositories(home, private_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
-        runs = Runs(goals, jobs, concurrency=server.concurrency, on_change=changes.tell)
+        runs = Runs(
+            goals,
+            jobs,
+            concurrency=server.concurrency,
+            private_hosts=server.private_hosts,
+            telemetry=server.telemetry,
+            on_change=changes.tell,
+        )
+        metrics.measure(
+            "work",
+            "Goals and councils that a worker is at, or that wait for one",
+            "state",
+            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
+        )
+        told = Subscriptions(home)
+        keys = VapidKeys(home, url if url.startswith("https:") else "mailto:swarmgate@localhost")
         services = Services.of(
-            accounts, repositories, goals, jobs, runs, store=store, feed=feed, settings=settings, environ=environ
+            accounts,
+            repositories,
+            goals,
+            jobs,
+            runs,
+            store=store,
+            feed=feed,
+            browsers=Browsers(told, keys.public),
+            settings=settings,
+            environ=environ,
+        )
+        notifier = Notifier(
+            server,
+            environ,
+            url=url,
+            feed=feed,
+            waiting=partial(waiting, services.needs),
+            accounts=accounts.list,
+            subscriptions=told,
+            keys=keys,
         )
         return cls(
             settings=settings,
@@ -83,6 +125,7 @@ class Rooms:
             runs=runs,
             services=services,
             changes=changes,
+            notifier=notifier,
         )
 
     @asynccontextmanager
@@ -94,4 +137,9 @@ class Rooms:
             stack.push_async_callback(self.store.close)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
+            await self.notifier.start()
+            stack.push_async_callback(self.notifier.close)
+            await asyncio.to_thread(self.changes.follow_all)
+            await self.runs.start()
+            stack.push_async_callback(self.runs.close)
             yield

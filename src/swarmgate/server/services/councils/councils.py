@@ -256,13 +256,26 @@ class Councils:
         """
         return await asyncio.to_thread(lambda: self._reading.view(self._reading.held(who, id)))
 
-    async def held(self, who: Principal, id: str) -> Held:  # noqa: A002 - the field's name
-        """One council with its record, for who shows it in a way of its own.
+    async def held(self, who: Principal, id: str) -> tuple[Held, str]:  # noqa: A002 - the field's name
+        """One council with its record and its status, for who shows it in a way of its own.
 
         Raises:
             NotFound: there is none, or none that may be seen.
         """
-        return await asyncio.to_thread(self._reading.held, who, id)
+
+        def read() -> tuple[Held, str]:
+            held = self._reading.held(who, id)
+            return held, self._reading.status(held)
+
+        return await asyncio.to_thread(read)
+
+    async def jobs(self, who: Principal, *, repo: str = "") -> tuple[Council, ...]:
+        """The councils that requests to the server began and that may be seen, the newest first."""
+
+        def read() -> tuple[Council, ...]:
+            return tuple(each for each in self._access.jobs.list(repo) if who.may(Role.VIEWER, each.repo))
+
+        return await asyncio.to_thread(read)
 
     async def transcript(
         self,
@@ -354,6 +367,14 @@ class Councils:
             return self._reading.settled(self._reading.home(who, repo, "", Role.VIEWER)).agents()
 
         return await asyncio.to_thread(read)
+
+    async def problem(self) -> str:
+        """Why no council can be begun, in a sentence; empty: it can."""
+        try:
+            await self._store.ping()
+        except StoreAway as error:
+            return error.message
+        return ""
 
     # --- inside ---
 

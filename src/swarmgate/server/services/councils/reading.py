@@ -126,14 +126,15 @@ class CouncilReading:
 
     def settled(self, repo: str) -> Facade:
         """The councils of a project with the settings of a repository: its scratch project, a goal's, or itself."""
-        known = (*self._access.jobs.list(repo), *self._access.goals_there.list(repo))
+        known: tuple[Council | Goal, ...] = (*self._access.jobs.list(repo), *self._access.goals_there.list(repo))
         there = [Path(each.path) for each in known if (Path(each.path) / ".swarm").is_dir()]
         return self.project(there[0] if there else Path(self._access.repositories.get(repo).source))
 
     def projects(self, who: Principal, repo: str) -> tuple[Path, ...]:
         """The folders of all projects with councils that may be seen, each once."""
         jobs = (each for each in self._access.jobs.list(repo) if who.may(Role.VIEWER, each.repo))
-        paths = dict.fromkeys(Path(each.path) for each in (*jobs, *self._access.goals(who, repo)))
+        seen: tuple[Council | Goal, ...] = (*jobs, *self._access.goals(who, repo))
+        paths = dict.fromkeys(Path(each.path) for each in seen)
         return tuple(each for each in paths if (each / ".swarm").is_dir())
 
     def executions(self, projects: Iterable[Path]) -> tuple[Execution, ...]:

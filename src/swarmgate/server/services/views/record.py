@@ -130,10 +130,19 @@ class RuleView(View):
 class GateRunView(View):
     """A run of the gates over the work tree of a goal."""
 
+    id: str
     goal: str
-    about: str
-    verdict: str
-    report: GateReport
+    state: Literal["working", "complete", "failed"]
+    about: str = ""
+    """What was judged."""
+    verdict: str = ""
+    """`passed`, `rejected`, or `nothing judged`."""
+    report: GateReport | None = None
+    """None: it is not over."""
+    problem: str = ""
+    """Why it failed."""
+    code: str = ""
+    """The code of that error."""
 
 
 class AgentView(View):

@@ -1,0 +1,67 @@
+"""Routes of who asks: log in and out, oneself, API keys."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from swarmgate.server.accounts.model import ApiKey, NewApiKey, Tokens
+from swarmgate.server.api.answers import LOOK, MADE, secret, told
+from swarmgate.server.api.bodies import LogIn, NewKey, NewPassword, Refresh
+from swarmgate.server.api.parameters import KeyId
+from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.services.views.account import MeView
+from swarmgate.server.services.views.view import Page
+
+router = APIRouter(tags=["Who asks"])
+
+
+@router.post("/session", response_model=Tokens)
+async def log_in(request: Request, services: ServicesOf, body: LogIn) -> Response:
+    """Give tokens to who knows the password of an account."""
+    address = str(request.scope.get("state", {}).get("client", ""))
+    await request.app.state.limits.login(address, body.name)
+    return secret(await services.accounts.log_in(body.name, body.password, address=address))
+
+
+@router.post("/session/refresh", response_model=Tokens)
+async def refresh_session(services: ServicesOf, body: Refresh) -> Response:
+    """Give the next tokens for a refresh token, which is used up; one that is used twice ends its session."""
+    return secret(await services.accounts.refresh(body.refresh_token))
+
+
+@router.delete("/session", status_code=204)
+async def log_out(services: ServicesOf, who: Who) -> None:
+    """End the session of the token that asks."""
+    await services.accounts.log_out(who)
+
+
+@router.get("/me", response_model=MeView, responses=LOOK)
+async def get_me(request: Request, services: ServicesOf, who: Who) -> Response:
+    """Say who asks, and with which roles."""
+    return told(request, await services.accounts.me(who))
+
+
+@router.put("/me/password", status_code=204)
+async def set_password(services: ServicesOf, who: Who, body: NewPassword) -> None:
+    """Give oneself another password; all other sessions end."""
+    await services.accounts.set_password(who, body.password)
+
+
+@router.get("/keys", response_model=Page[ApiKey], responses=LOOK)
+async def list_keys(request: Request, services: ServicesOf, who: Who) -> Response:
+    """List one's own API keys."""
+    return told(request, await services.accounts.keys(who))
+
+
+@router.post("/keys", status_code=201, response_model=NewApiKey, responses=MADE)
+async def create_key(services: ServicesOf, who: Who, body: NewKey) -> Response:
+    """Make an API key; the key stands in this answer and nowhere else."""
+    made = await services.accounts.new_key(who, name=body.name, expires=body.expires)
+    return secret(made, status=201, location=f"/v1/keys/{made.id}")
+
+
+@router.delete("/keys/{key}", status_code=204)
+async def revoke_key(services: ServicesOf, who: Who, key: KeyId) -> None:
+    """Take an API key back."""
+    await services.accounts.revoke_key(who, key)
