@@ -132,7 +132,7 @@ class Runs:
         Args:
             council: its id.
             by: who asks, as an actor.
-            arguments: `tokens` and `usd`, where the pattern has them. To a decision that waits for a person, `vote` (the
+            arguments: `tokens` and `usd`, where the pattern has them. To a decision that waits for a person `vote` (the
                 fields of a `PersonalVote`) and `person` (its id); to a discussion with a user, `answer` (the fields of
                 a `DiscussionAnswer`).
 
