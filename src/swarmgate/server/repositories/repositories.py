@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
+from swarmgate.errors import LedgerWriteFailed, NotFound, UsageError
+from swarmgate.server.repositories import addresses
+from swarmgate.server.repositories.addresses import Address, Resolve
 from swarmgate.server.repositories.model import Repository
+from swarmgate.workspace.git.repository import Repository as WorkTree
+
+DATABASE = "server.sqlite3"
+"""What cannot be dropped, in the server's home."""
+
+_TABLE = """
+create table if not exists repositories (
+    id text primary key, name text not null, kind text not null, source text not null unique, base text not null,
+    added text not null, by text not null
+) strict
+"""
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_NO_ID = re.compile(r"[^a-z0-9._-]+")
+_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}")
+_PATIENCE_S = 10.0
 
 
 class Repositories:
-    """The registered repositories of one server. Threads may share it.
+    """The registered repositories of one server. Threads and processes may share it.
 
     Args:
-        home: of the server; the table is in its `server.sqlite3`.
-        allow_hosts: names of hosts that may be cloned from wherever they resolve to.
+        home: of the server; it is there.
+        private_hosts: names of hosts on addresses that are not public, from where is cloned all the same.
+        resolve: looks hosts up.
     """
 
-    def __init__(self, home: Path, *, allow_hosts: tuple[str, ...] = ()) -> None:
-        self._database = home / "server.sqlite3"
-        self._allow_hosts = allow_hosts
+    def __init__(
+        self, home: Path, *, private_hosts: tuple[str, ...] = (), resolve: Resolve = addresses.resolved
+    ) -> None:
+        self._database = home / DATABASE
+        self._private_hosts, self._resolve = frozenset(each.lower() for each in private_hosts), resolve
 
     def register(
         self,
@@ -28,16 +54,49 @@ class Repositories:
         base: str = "",
         by: str,
     ) -> Repository:
-        """Registers a folder of this machine, or an address; the same source again gives what is there.
+        """Registers a folder of this machine, or an address; a source that is there already is given as it is.
+
+        Args:
+            source: the path of a folder in a git work tree, or an address over https or ssh.
+            name: as people call it; empty: the name of the folder.
+            id: a slug; empty: made of the name.
+            base: the branch that goals begin on; empty: the one that is checked out there.
+            by: who asks, as an actor.
 
         Raises:
-            UsageError: it is no repository, its address may not be cloned from, or the id is taken.
+            UsageError: it is no repository, may not be cloned from, or another one has the id.
+            WorkspaceError: git cannot use it.
         """
-        raise NotImplementedError
+        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
+        if base and not _BRANCH.fullmatch(base):
+            raise UsageError(f"{base[:200]!r} is no name of a branch.")
+        name = " ".join(name.split())[:200] or place.rstrip("/").rpartition("/")[2].removesuffix(".git") or "repository"
+        with self._open() as database:
+            known = database.execute("select * from repositories where source = ?", (place,)).fetchone()
+            if known is not None:
+                return Repository(**known)
+            taken = {row["id"] for row in database.execute("select id from repositories")}
+            made = Repository(
+                id=_own(id, taken) if id else _free(name, taken),
+                name=name,
+                kind="url" if kind == "url" else "path",
+                source=place,
+                base=base,
+                added=datetime.now(UTC).isoformat(timespec="seconds"),
+                by=by,
+            )
+            fields = made.model_dump()
+            database.execute(
+                "insert into repositories (id, name, kind, source, base, added, by) "
+                "values (:id, :name, :kind, :source, :base, :added, :by)",
+                fields,
+            )
+        return made
 
     def list(self) -> tuple[Repository, ...]:
         """All of them, by id."""
-        raise NotImplementedError
+        with self._open() as database:
+            return tuple(Repository(**row) for row in database.execute("select * from repositories order by id"))
 
     def get(self, id: str) -> Repository:  # noqa: A002 - the field's name
         """The one of that id.
@@ -45,15 +104,29 @@ class Repositories:
         Raises:
             NotFound: there is none.
         """
-        raise NotImplementedError
+        with self._open() as database:
+            row = database.execute("select * from repositories where id = ?", (id,)).fetchone()
+        if row is None:
+            raise NotFound("There is no such repository.")
+        return Repository(**row)
 
     def change(self, id: str, *, name: str | None = None, base: str | None = None) -> Repository:  # noqa: A002 - the field's name
         """Changes what is given.
 
         Raises:
             NotFound: there is none.
+            UsageError: the name is empty, or the base no name of a branch.
         """
-        raise NotImplementedError
+        found = self.get(id)
+        if base and not _BRANCH.fullmatch(base):
+            raise UsageError(f"{base[:200]!r} is no name of a branch.")
+        if name is not None and not name.split():
+            raise UsageError("The name of a repository says something.")
+        given = {"name": name and " ".join(name.split())[:200], "base": base}
+        changed = found.model_copy(update={key: value for key, value in given.items() if value is not None})
+        with self._open() as database:
+            database.execute("update repositories set name = :name, base = :base where id = :id", changed.model_dump())
+        return changed
 
     def remove(self, id: str) -> Repository:  # noqa: A002 - the field's name
         """Forgets one; nothing of it is deleted, and neither are its goals.
@@ -61,4 +134,86 @@ class Repositories:
         Raises:
             NotFound: there is none.
         """
-        raise NotImplementedError
+        found = self.get(id)
+        with self._open() as database:
+            database.execute("delete from repositories where id = ?", (id,))
+        return found
+
+    def address(self, repository: Repository) -> Address:
+        """What git clones it from now, and under which settings; of a URL its host is looked up and checked anew.
+
+        Raises:
+            UsageError: its host is not found any more, or is on an address that is not public.
+        """
+        if repository.kind == "path":
+            return Address(repository.source, {"protocol.allow": "never", "protocol.file.allow": "always"})
+        return self._address(repository.source)
+
+    def _address(self, url: str) -> Address:
+        normal = addresses.normalised(url)
+        return addresses.checked(normal, private_hosts=self._private_hosts, resolve=self._resolve)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """A connection for one transaction.
+
+        Raises:
+            LedgerWriteFailed: the disk refused.
+        """
+        try:
+            database = sqlite3.connect(self._database, timeout=_PATIENCE_S)
+            try:
+                database.row_factory = lambda cursor, row: {
+                    field[0]: value for field, value in zip(cursor.description, row, strict=True)
+                }
+                with database:
+                    database.execute(_TABLE)
+                    yield database
+            finally:
+                database.close()
+        except sqlite3.OperationalError as error:
+            raise LedgerWriteFailed(
+                f"The server's database cannot be used: {error}.", hint=f"Look at {self._database} and at its disk."
+            ) from error
+
+
+def _is_address(source: str | Path) -> bool:
+    """Whether a source is an address and no path: it has a scheme, or is git's short form for ssh."""
+    text = str(source)
+    return not isinstance(source, Path) and ("://" in text or (":" in text and not text.startswith(("/", ".", "~"))))
+
+
+def _folder(source: str | Path) -> str:
+    """The top of the work tree that a folder lies in.
+
+    Raises:
+        UsageError: it is no absolute path, or no folder of a repository.
+    """
+    path = Path(source)
+    if not path.is_absolute():
+        raise UsageError(
+            f"{str(source)[:200]!r} is neither an absolute path nor an address.",
+            hint="/srv/repositories/NAME, https://HOST/PATH, or ssh://git@HOST/PATH",
+        )
+    if not path.is_dir():
+        raise UsageError(f"There is no folder {path} on the server's machine.")
+    return str(WorkTree.discover(path).root)
+
+
+def _own(wanted: str, taken: set[str]) -> str:
+    if not _ID.fullmatch(wanted):
+        raise UsageError(
+            f"{wanted[:100]!r} is no id of a repository.", hint="Small letters, digits, dots, dashes and underscores."
+        )
+    if wanted in taken:
+        raise UsageError(f"Another repository has the id {wanted}.")
+    return wanted
+
+
+def _free(name: str, taken: set[str]) -> str:
+    slug = _NO_ID.sub("-", name.lower()).strip("-._")[:56] or "repository"
+    candidate, number = slug, 1
+    while candidate in taken:
+        number += 1
+        candidate = f"{slug}-{number}"
+    return candidate

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from swarmgate.server.runs.goals import Goals
-from swarmgate.server.runs.model import Council
+from swarmgate.journal.disk_errors import writing
+from swarmgate.server.runs import clones, patterns
+from swarmgate.server.runs.goals import Goals, now, require_known
+from swarmgate.server.runs.model import HOLD, Council, Wanted
+from swarmgate.server.runs.records import Records
 
 
 class Jobs:
@@ -19,7 +26,8 @@ class Jobs:
     """
 
     def __init__(self, home: Path, goals: Goals) -> None:
-        self._home, self._goals = home, goals
+        self._scratch, self._goals = home / "scratch", goals
+        self.records = Records(home / "councils", "job.json", Council)
 
     def start(
         self,
@@ -32,7 +40,7 @@ class Jobs:
         by: str,
         asked: Mapping[str, Any] | None = None,
     ) -> Council:
-        """Writes a council down, to be held; `Runs` begins it.
+        """Writes a council down, to be held; `Runs.hold` has it begin at once.
 
         Args:
             pattern: its name in the table: debate, discussion, decision, critique, dispatch, chat, orchestration.
@@ -46,12 +54,32 @@ class Jobs:
         Raises:
             NotFound: there is no such goal or repository.
             UsageError: there is no such pattern, or the request has a key that it does not know.
+            LedgerWriteFailed: the disk refused.
         """
-        raise NotImplementedError
+        asked_for = patterns.checked(pattern, request)
+        goal, repo = require_known(self._goals, goal, repo)
+        repository = self._goals.repositories.get(repo) if not goal else None
+        scratch = self._scratch / repo / clones.WORK
+        created = now()
+        return self.records.put(
+            Council(
+                id=f"k-{secrets.token_hex(6)}",
+                pattern=pattern,
+                repo=repo,
+                goal=goal,
+                path=self._goals.get(goal).path if repository is None else str(clones.project_in(scratch, repository)),
+                owner=owner,
+                request=asked_for,
+                asked=dict(asked or {}),
+                created=created,
+                wanted=Wanted(verb=HOLD, by=by, asked=created),
+            )
+        )
 
     def list(self, repo: str = "", goal: str = "") -> tuple[Council, ...]:
         """All of them, of one repository or goal or of all, the newest first."""
-        raise NotImplementedError
+        found = self.records.all()
+        return tuple(each for each in found if (not repo or each.repo == repo) and (not goal or each.goal == goal))
 
     def get(self, id: str) -> Council:  # noqa: A002 - the field's name
         """The one of that id.
@@ -59,4 +87,40 @@ class Jobs:
         Raises:
             NotFound: there is none.
         """
-        raise NotImplementedError
+        return self.records.get(id)
+
+    @contextmanager
+    def project(self, council: Council) -> Iterator[Path]:
+        """The project's folder that a council is held in, made where it is not there.
+
+        A scratch project is brought to the newest commit of its repository, unless others are at work in it.
+
+        Raises:
+            NotFound: the goal or the repository is gone.
+            SwarmError: it cannot be made.
+        """
+        if council.goal:
+            yield self._goals.prepare(self._goals.get(council.goal))
+            return
+        repository = self._goals.repositories.get(council.repo)
+        folder = self._scratch / repository.id
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(folder / "use.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if _alone(descriptor) or not (folder / clones.WORK).exists():
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                clones.refreshed(folder, repository, self._goals.repositories.address(repository))
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            yield clones.project_in(folder / clones.WORK, repository)
+        finally:
+            os.close(descriptor)
+
+
+def _alone(descriptor: int) -> bool:
+    """Whether nobody else uses the folder of a lock."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

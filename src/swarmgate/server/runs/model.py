@@ -16,6 +16,13 @@ class Verb(StrEnum):
     RUN = "run"
 
 
+SWARMGATE = "swarmgate"
+"""The actor where nobody asked for it."""
+
+HOLD = "hold"
+"""What a worker does with a council."""
+
+
 class Wanted(Frozen):
     """What is to be done, until it is done: the queue is made of these, in the order of `asked`.
 
@@ -23,7 +30,8 @@ class Wanted(Frozen):
         verb: of a goal a `Verb`, of a council `hold`.
         arguments: of the verb.
         by: who asked for it, as an actor.
-        asked: when, UTC in ISO 8601.
+        asked: when, UTC in ISO 8601 with microseconds: it also tells one wish from the next.
+        seq: where the ledger of the goal was then, so that what it says is recorded once however often it is begun.
         paused: it waits until somebody resumes it.
         not_before: when it goes on by itself, UTC: the end of a model's limit, or of a pause after a crash; empty: now.
         crashes: how often in a row its worker died at it without a word.
@@ -33,6 +41,7 @@ class Wanted(Frozen):
     arguments: dict[str, Any] = Field(default_factory=dict)
     by: str
     asked: str
+    seq: int = 0
     paused: bool = False
     not_before: str = ""
     crashes: int = 0
@@ -74,6 +83,7 @@ class Goal(Frozen):
         wanted: what is to be done now; None: nothing.
         ended: how the last work ended; None: there was none.
         archived: when it was put away, UTC; empty: it is not.
+        archived_by: who did, as an actor.
     """
 
     id: str
@@ -86,6 +96,7 @@ class Goal(Frozen):
     wanted: Wanted | None = None
     ended: Ended | None = None
     archived: str = ""
+    archived_by: str = ""
 
 
 class Council(Frozen):
@@ -112,7 +123,7 @@ class Council(Frozen):
     path: str
     owner: str
     request: dict[str, Any]
-    asked: dict[str, Any] = {}
+    asked: dict[str, Any] = Field(default_factory=dict)
     created: str
     wanted: Wanted | None = None
     ended: Ended | None = None
@@ -131,8 +142,8 @@ class Change(Frozen):
     """Told to whoever listens: what became of a goal or of a council on this server.
 
     Attributes:
-        type: goal_created, goal_archived, run_queued, run_started, run_ended, run_paused, run_resumed, run_stopped, or
-            the same with `council_` for `run_`.
+        type: goal_created, or run_queued, run_started, run_ended, run_paused, run_resumed, run_stopped and run_problem,
+            or the same with `council_` for `run_`.
         subject: the id of the goal or council.
         repo: the id of its repository.
         goal: the id of the goal; empty: none.
@@ -144,5 +155,5 @@ class Change(Frozen):
     subject: str
     repo: str
     goal: str = ""
-    actor: str = "swarmgate"
+    actor: str = SWARMGATE
     data: dict[str, Any] = Field(default_factory=dict)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
+from swarmgate.errors import NotFound
 from swarmgate.server.events.feed import Feed
 from swarmgate.server.events.records import Followed
 from swarmgate.server.runs.goals import Goals
@@ -43,9 +45,9 @@ class Changes:
 
     def tell(self, change: Change) -> None:
         """Tells one change; the records of what it is about are followed from now on."""
-        council = change.type.startswith("council_")
-        known = self._jobs.get(change.subject) if council else self._goals.get(change.subject)
-        self._follow(known)
+        with suppress(NotFound):  # it was put away meanwhile
+            council = change.type.startswith("council_")
+            self._follow(self._jobs.get(change.subject) if council else self._goals.get(change.subject))
         words = _WORDS.get(change.type.replace("council_", "run_"), change.type.replace("_", " ") + ": {subject}")
         self._feed.publish(
             change.type,

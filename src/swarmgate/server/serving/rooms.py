@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -66,11 +67,24 @@ class Rooms:
         store = open_store(server, home, environ)
         metrics = Metrics()
         feed = Feed(store, home, metrics)
-        repositories = Repositories(home, allow_hosts=server.private_hosts)
+        repositories = Repositories(home, private_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
-        runs = Runs(goals, jobs, concurrency=server.concurrency, on_change=changes.tell)
+        runs = Runs(
+            goals,
+            jobs,
+            concurrency=server.concurrency,
+            private_hosts=server.private_hosts,
+            telemetry=server.telemetry,
+            on_change=changes.tell,
+        )
+        metrics.measure(
+            "work",
+            "Goals and councils that a worker is at, or that wait for one",
+            "state",
+            lambda: {"working": len(runs.working()), "waiting": len(runs.queued())},
+        )
         told = Subscriptions(home)
         keys = VapidKeys(home, url if url.startswith("https:") else "mailto:swarmgate@localhost")
         services = Services.of(
@@ -125,4 +139,7 @@ class Rooms:
             stack.push_async_callback(self.feed.close)
             await self.notifier.start()
             stack.push_async_callback(self.notifier.close)
+            await asyncio.to_thread(self.changes.follow_all)
+            await self.runs.start()
+            stack.push_async_callback(self.runs.close)
             yield

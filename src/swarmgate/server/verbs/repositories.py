@@ -76,4 +76,4 @@ def remove(
 def _opened(operator: Operator) -> Repositories:
     from swarmgate.server.repositories.repositories import Repositories
 
-    return Repositories(operator.home, allow_hosts=operator.settings.server.private_hosts)
+    return Repositories(operator.home, private_hosts=operator.settings.server.private_hosts)

@@ -94,7 +94,7 @@ def _status(operator: Operator) -> dict[str, Any]:
         "serving": serving_at(operator.home),
         "url": operator.url(),
         "accounts": len(operator.accounts.list()),
-        "repositories": len(Repositories(operator.home, allow_hosts=settings.private_hosts).list()),
+        "repositories": len(Repositories(operator.home, private_hosts=settings.private_hosts).list()),
         "goals": len([*folder.iterdir()]) if folder.is_dir() else 0,
         "store": settings.store,
     }

@@ -1,0 +1,121 @@
+"""Makes the clones in which goals are worked on, and the scratch projects in which councils of a repository are held.
+
+A clone gets the settings, gates, prompts and the context of the project that it is of, as they stand there, committed
+or not; its ledger begins anew. It is complete or not there: one that a crash cut short is made again.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from swarmgate.engine.initialise import initialise
+from swarmgate.journal.disk_errors import writing
+from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.settings.file import Put, edited
+from swarmgate.project import Project
+from swarmgate.server.repositories.addresses import Address
+from swarmgate.server.repositories.model import Repository
+from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git import cloning
+from swarmgate.workspace.git.repository import Repository as WorkTree
+
+WORK = "work"
+"""The clone in the folder of a goal."""
+_BROUGHT = ("config.toml", "gates", "prompts", "context.md", ".gitignore")
+"""What of a `.swarm/` goes with the project; the rest is the record of other goals."""
+
+
+def project_in(clone: Path, repository: Repository) -> Path:
+    """The project's folder in a clone: of a project in a folder of its repository, that folder."""
+    if repository.kind == "url":
+        return clone
+    own = WorkTree.discover(Path(repository.source))
+    return clone / own.root.relative_to(own.top)
+
+
+def make(folder: Path, repository: Repository, address: Address, *, prefix: str = "") -> Path:
+    """Makes the clone `work` in a folder, where it is not there yet; returns the project's folder in it.
+
+    Args:
+        folder: of the goal; it is there, and nobody else works in it.
+        repository: which is cloned.
+        address: from where.
+        prefix: begins the names of its branches, behind the prefix that its settings have; empty: as they say.
+
+    Raises:
+        WorkspaceError: it cannot be cloned.
+        ConfigError: its settings cannot be read.
+        LedgerWriteFailed: the disk refused.
+    """
+    work = folder / WORK
+    if not work.exists():
+        making = folder / f"{WORK}.making"
+        with writing(making):
+            if making.exists():  # a crash cut it short: nobody has worked in it
+                shutil.rmtree(making)
+        source = Path(repository.source) if repository.kind == "path" else None
+        url = address.url if source is None else str(WorkTree.discover(source).top)
+        cloning.clone(url, making, base=repository.base, settings=address.settings)
+        cloning.identify(making, source)
+        with writing(making):
+            _bring(project_in(making, repository) / ".swarm", source / ".swarm" if source else None)
+            making.rename(work)
+    project = project_in(work, repository)
+    initialise(project)
+    if prefix:
+        _set_prefix(SwarmFolder(project), prefix)
+    return project
+
+
+def refreshed(folder: Path, repository: Repository, address: Address) -> Path:
+    """The scratch project in a folder, made where it is not there, its files those of the newest commit.
+
+    Args:
+        folder: of the repository's scratch project; nobody else works in it.
+        repository: whose.
+        address: from where.
+
+    Raises:
+        SwarmError: as `make`.
+    """
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    project = make(folder, repository, address)
+    newest = cloning.refresh(folder / WORK, base=repository.base, settings=address.settings)
+    cloning.move_to(folder / WORK, newest)
+    if repository.kind == "path":
+        with writing(project):
+            _copy(Path(repository.source) / ".swarm", project / ".swarm")
+    return project
+
+
+def _bring(own: Path, source: Path | None) -> None:
+    """Leaves of a committed `.swarm/` what goes with the project, and takes that from the source's own where it is."""
+    if own.is_dir() and not own.is_symlink():
+        for each in own.iterdir():
+            if each.name not in _BROUGHT:
+                shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
+    if source is not None:
+        own.mkdir(exist_ok=True)
+        _copy(source, own)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copies what goes with the project; links are left out: what they lead to may be anywhere."""
+    for place in (source / name for name in _BROUGHT):
+        for each in (place, *sorted(place.rglob("*"))):
+            if each.is_file() and not each.is_symlink():
+                there = target / each.relative_to(source)
+                there.parent.mkdir(parents=True, exist_ok=True)
+                replace(there, each.read_bytes(), durable=False)
+
+
+def _set_prefix(folder: SwarmFolder, own: str) -> None:
+    """Has the branches of a clone begin with a name of its own: two goals of one title would push to one branch."""
+    prefix = Project(folder.root).config.git.branch_prefix
+    if prefix.endswith(own):
+        return
+    text = edited(folder.config, [Put(("git", "branch_prefix"), f"{prefix}{own}")]).after
+    with writing(folder.config):
+        replace(folder.config, text)
