@@ -24,7 +24,7 @@ from swarmgate.server.events.records import Followed
 from swarmgate.server.store.opening import open_store
 
 ALL = Filter()
-COUNCIL = {"begun": Begun, "stopped": Stopped, "completed": Completed}
+COUNCIL: dict[str, type[Frozen]] = {"begun": Begun, "stopped": Stopped, "completed": Completed}
 
 
 def unfolded(state: int, entries: Iterable[Any]) -> int:

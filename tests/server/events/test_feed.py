@@ -3,6 +3,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,10 @@ def delete(home: Path) -> None:
     """Deletes the SQLite store."""
     for path in home.glob("state.sqlite3*"):
         path.unlink()
+
+
+def _later(now: Callable[[], float], by_s: float) -> float:
+    return now() + by_s
 
 
 # --- what is told ---
@@ -393,8 +399,8 @@ async def test_a_clock_that_jumps_changes_no_order(
     async with feeding(tmp_path, project) as feed:
         now = time.time
         for number, offset in enumerate((0, -86_400, 86_400 * 365, 0)):
-            monkeypatch.setattr(time, "time", lambda offset=offset: now() + offset)
+            monkeypatch.setattr(time, "time", partial(_later, now, offset))
             project.write(f"line {number}")
-            await until(lambda number=number: feed.newest == number + 1)
+            await taken(feed, number, 1)
         monkeypatch.undo()
         assert texts(await taken(feed, 0, 4)) == [f"line {number}" for number in range(4)]
