@@ -14,8 +14,9 @@ from starlette.types import Receive, Scope, Send
 from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
+from swarmgate.server.http import problems
 from swarmgate.server.http.limits.rates import RateLimits
-from swarmgate.server.reference import routes
+from swarmgate.server.reference import envelope, routes
 from swarmgate.server.services.services import Services
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def install(
         limits: how often.
     """
     app.include_router(routes.router)
+    problems.speak(app, routes.PREFIX, envelope.dialect)
 
     def make(kind: type[Sockets]) -> Sockets:
         return kind(services, feed, accounts, limits, most_bytes=settings.server.limits.body_bytes)
