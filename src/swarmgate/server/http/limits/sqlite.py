@@ -119,9 +119,9 @@ class SqliteLimits(Storage, MovingWindowSupport):
 
         await self._call(forget)
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Closes the file."""
-        self._thread.submit(self._close).result()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
     async def _counter(self, column: str, key: str, otherwise: float) -> float:
