@@ -231,7 +231,7 @@ def test_records_of_another_store_than_the_settings_name_are_told(project: Proje
     shared(project).records.begin(POLL, poll("b"))
     assert shared(project).elsewhere() == "1 record is in .swarm/discussions (store = files)"
     project.configure(council={"store": "sqlite"})
-    files, redis = shared(project).elsewhere().split("; ")
+    _, redis = shared(project).elsewhere().split("; ")
     assert redis == f"1 record is in {redis_server.address} (store = {redis_server.address})"
 
 
