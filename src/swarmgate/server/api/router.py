@@ -10,6 +10,7 @@ from fastapi.routing import APIRoute
 
 from swarmgate.server.api import (
     accounts,
+    checks,
     councils,
     decisions,
     gates,
@@ -25,7 +26,7 @@ from swarmgate.server.http.problems import RESPONSES
 
 PREFIX = "/v1"
 
-_ROUTERS = (sessions, accounts, repositories, goals, decisions, tasks, runs, councils, gates, records)
+_ROUTERS = (sessions, accounts, repositories, goals, decisions, tasks, runs, councils, gates, records, checks)
 
 
 def router() -> APIRouter:
