@@ -10,7 +10,6 @@ from fastapi.routing import APIRoute
 
 from swarmgate.server.api import (
     accounts,
-    checks,
     councils,
     decisions,
     gates,
@@ -26,7 +25,7 @@ from swarmgate.server.http.problems import RESPONSES
 
 PREFIX = "/v1"
 
-_ROUTERS = (sessions, accounts, repositories, goals, decisions, tasks, runs, councils, gates, records, checks)
+_ROUTERS = (sessions, accounts, repositories, goals, decisions, tasks, runs, councils, gates, records)
 
 
 def router() -> APIRouter:
