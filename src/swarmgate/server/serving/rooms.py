@@ -66,7 +66,7 @@ class Rooms:
         accounts = Accounts(home, server)
         store = open_store(server, home, environ)
         metrics = Metrics()
-        feed = Feed(store, home, metrics)
+        feed = Feed(store, home, metrics, secrets=settings.keys(environ))
         repositories = Repositories(home, private_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
