@@ -82,8 +82,11 @@ class Database:
     @property
     def version(self) -> int:
         """Another number after every write, by this process or by another one."""
-        with self._telling(), self._reader_lock:
-            return int(self._reader.execute("PRAGMA data_version").fetchone()[0])
+        try:  # not `_telling`: this is asked with every request
+            with self._reader_lock:
+                return int(self._reader.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise self._away(error) from error
 
     def close(self) -> None:
         """Closes the file; what was written stays."""
@@ -105,6 +108,9 @@ class Database:
         except sqlite3.IntegrityError:
             raise  # a matter of who writes: a name is taken
         except (sqlite3.Error, OSError) as error:
-            raise StoreAway(
-                f"{self.path} cannot be used: {error}", hint="look at the disk's free space and the file's owner"
-            ) from error
+            raise self._away(error) from error
+
+    def _away(self, error: Exception) -> StoreAway:
+        return StoreAway(
+            f"{self.path} cannot be used: {error}", hint="look at the disk's free space and the file's owner"
+        )
