@@ -219,6 +219,10 @@ def test_toml_is_what_swarmgate_reads(text: str, tmp_path: Path) -> None:
     if text.startswith("# personas.toml\n"):
         assert len(personas_file.parsed(text, "personas.toml").experts) > 1
         return
+    if text.startswith("# ~/.config/swarmgate/config.toml\n"):
+        (tmp_path / "config.toml").write_text(text, "utf-8")
+        config.load(user_file=tmp_path / "config.toml", environ={})
+        return
     named = re.match(r"# (\.swarm/(?:config|gates/(?:rules/)?\w+)\.toml)\n", text)
     assert named, "a TOML block begins with the name of its file"
     path = tmp_path / named[1]

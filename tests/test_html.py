@@ -47,12 +47,29 @@ def test_what_a_template_asks_for_in_vain_is_an_error(tmp_path: Path) -> None:
         shown(tmp_path, "{{ missing }}")
 
 
+SERVED = SOURCES / "server/pages"
+"""Templates of pages that a server shows: they lead to its other pages, and have its style sheets and modules."""
+
+
 def test_no_template_switches_the_escaping_off_or_loads_anything() -> None:
-    assert {"page.html", "debate.html", "discussion.html", "report.html"} <= {path.name for path in TEMPLATES}
+    assert {"page.html", "debate.html", "discussion.html", "report.html", "plot.html"} <= {
+        path.name for path in TEMPLATES
+    }
     for path in TEMPLATES:
         text = path.read_text("utf-8")
-        assert not re.search(r"\|\s*safe|autoescape|Markup|<script|@import|url\((?!#)", text), path
-        assert not re.search(r"""(?:src|href)="(?!#|data:)""", text), path
+        assert not re.search(r"\|\s*safe|autoescape|Markup|@import|url\((?!#)", text), path
+        if not path.is_relative_to(SERVED):
+            assert not re.search(r"""<script|(?:src|href)="(?!#|data:)""", text), path
+
+
+def test_served_pages_have_nothing_inline_and_nothing_of_another_host() -> None:
+    files = [path for path in SERVED.rglob("*") if path.suffix in {".html", ".css", ".js", ".svg"}]
+    assert {"shell.html", "base.css", "live.js"} <= {path.name for path in files}
+    for path in files:
+        text = path.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?://|@import|url\((?!#)|\seval\(|innerHTML\s*=(?!=)|document\.write", text), path
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=\"|javascript:", text), path
+        assert not re.search(r"<script(?! type=\"module\" src=\"\{\{ shell\.static)", text), path
 
 
 def test_no_code_puts_a_page_together_by_itself() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.confined import runner
 from tests.project import _after, _template, once, project
+from tests.server.redis_server import redis_program, redis_server
 
 from swarmgate.agents.briefs.house_rules import HouseRulesOf
 from swarmgate.agents.briefs.house_rules import none as no_rules
@@ -35,7 +36,7 @@ from swarmgate.llm.connect import connect
 from swarmgate.testing import ReceivedRequest, ScriptedServer
 from swarmgate.workspace.file_tools.files import FileTree
 
-__all__ = ["_after", "_template", "once", "project"]
+__all__ = ["_after", "_template", "once", "project", "redis_program", "redis_server"]
 
 Rule = dict[str, Any]
 

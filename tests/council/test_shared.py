@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.council.toy import POLL, Answered, Poll
 from tests.project import Project, rule
+from tests.server.redis_server import RedisServer
 
 from swarmgate.council.discussion.model import Discussion
 from swarmgate.council.discussion.pattern import DISCUSSION
@@ -221,6 +222,17 @@ def test_an_unknown_id_is_told_with_the_nearest_of_its_kind(project: Project) ->
     near = f"Did you mean 20261122-101500-3f2a? {listed}"
     assert refusal("20261122-101500-3f2b") == ("There is no poll '20261122-101500-3f2b'.", near)
     assert refusal("else")[1] == listed
+
+
+def test_records_of_another_store_than_the_settings_name_are_told(project: Project, redis_server: RedisServer) -> None:
+    assert shared(project).elsewhere() == ""
+    shared(project).records.begin(POLL, poll("a"))
+    project.configure(council={"store": redis_server.address})
+    shared(project).records.begin(POLL, poll("b"))
+    assert shared(project).elsewhere() == "1 record is in .swarm/discussions (store = files)"
+    project.configure(council={"store": "sqlite"})
+    _, redis = shared(project).elsewhere().split("; ")
+    assert redis == f"1 record is in {redis_server.address} (store = {redis_server.address})"
 
 
 def test_a_store_that_cannot_be_read_is_named(project: Project) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import sqlite3
 import subprocess
 import sys
@@ -12,33 +13,41 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.server.redis_server import RedisServer
 
-from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed
+from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
+from swarmgate.journal import redis as documents_redis
 from swarmgate.journal import sqlite as documents_sqlite
 from swarmgate.journal.documents import FileDocuments
+from swarmgate.journal.redis import RedisDocuments
 from swarmgate.journal.sqlite import SqliteDocuments
-from swarmgate.journal.store import opened
+from swarmgate.journal.store import Documents, opened, stores
 from swarmgate.ledger.files.folder import SwarmFolder
 
-Kind = Literal["files", "sqlite"]
-Store = FileDocuments | SqliteDocuments
+Kind = Literal["files", "sqlite", "redis"]
 
-BOTH = pytest.mark.parametrize("kind", ["files", "sqlite"])
+EACH = pytest.mark.parametrize("kind", ["files", "sqlite", "redis"])
 ODD = "Zürich\r\n\ttab \x00 nul \u2028 🦀 ' \" -- ;"
 
 
 @pytest.fixture
-def store(folder: SwarmFolder, kind: Kind) -> Store:
-    return opened(folder.path, kind)
+def where(kind: Kind, request: pytest.FixtureRequest) -> str:
+    """What `[council] store` says."""
+    return str(request.getfixturevalue("redis_server").address) if kind == "redis" else kind
+
+
+@pytest.fixture
+def store(folder: SwarmFolder, where: str) -> Documents:
+    return opened(folder.path, where)
 
 
 # --- what every store does ---
 
 
-@BOTH
-def test_what_nobody_kept_is_not_there_and_looking_makes_nothing(folder: SwarmFolder, store: Store) -> None:
+@EACH
+def test_what_nobody_kept_is_not_there_and_looking_makes_nothing(folder: SwarmFolder, store: Documents) -> None:
     before = sorted(folder.path.rglob("*"))
     assert store.get("a", "manifest.json") is None
     assert (store.names("a"), store.records()) == ((), ())
@@ -46,8 +55,10 @@ def test_what_nobody_kept_is_not_there_and_looking_makes_nothing(folder: SwarmFo
     assert sorted(folder.path.rglob("*")) == before
 
 
-@BOTH
-def test_texts_are_kept_replaced_added_to_renamed_and_dropped(folder: SwarmFolder, store: Store, kind: Kind) -> None:
+@EACH
+def test_texts_are_kept_replaced_added_to_renamed_and_dropped(
+    folder: SwarmFolder, store: Documents, where: str
+) -> None:
     store.put("b", "rounds/001.json", "old")
     store.put("b", "rounds/001.json", ODD, durable=False)
     store.append("b", "progress.md", "one\n")
@@ -56,7 +67,7 @@ def test_texts_are_kept_replaced_added_to_renamed_and_dropped(folder: SwarmFolde
     store.put("b", "rounds/002.json.partial", "new")
     store.rename("b", "rounds/002.json.partial", "rounds/002.json")
     store.rename("a.1", "x", "deep/er/y")
-    again = opened(folder.path, kind)
+    again = opened(folder.path, where)
     assert again.names("b") == ("progress.md", "rounds/001.json", "rounds/002.json")
     assert [again.get("b", name) for name in again.names("b")] == ["one\n" + ODD, ODD, "new"]
     assert (again.names("a.1"), again.get("a.1", "deep/er/y"), again.get("a.1", "x")) == (("deep/er/y",), "", None)
@@ -67,19 +78,19 @@ def test_texts_are_kept_replaced_added_to_renamed_and_dropped(folder: SwarmFolde
     assert store.get("b", "rounds/001.json") == "new"
 
 
-@BOTH
-def test_a_text_that_is_not_there_has_no_other_name(store: Store) -> None:
+@EACH
+def test_a_text_that_is_not_there_has_no_other_name(store: Documents) -> None:
     store.put("a", "there", "kept")
     with pytest.raises(LedgerError, match=r"not there|No such file"):
         store.rename("a", "x", "there")
     assert store.get("a", "there") == "kept"
 
 
-@BOTH
+@EACH
 @pytest.mark.parametrize(
     "name", ["", "..", "../x", "a/../../x", "/etc/passwd", "a//b", "a/", ".hidden", "a\\b", "a\nb", "x" * 121, "é"]
 )
-def test_no_name_leads_out_of_its_record(folder: SwarmFolder, store: Store, name: str) -> None:
+def test_no_name_leads_out_of_its_record(folder: SwarmFolder, store: Documents, name: str) -> None:
     store.put("a", "x", "kept")
     acts: tuple[Callable[[], object], ...] = (
         lambda: store.put("a", name, ""),
@@ -100,13 +111,13 @@ _WORDS = st.sampled_from(["a", "b", "c/d", "c/e"])
 _ACTS = st.lists(st.tuples(st.sampled_from(["put", "append", "rename", "drop"]), _WORDS, _WORDS, st.text()), max_size=8)
 
 
-@BOTH
-@settings(max_examples=25)
+@EACH
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])  # each has a project of its own
 @given(acts=_ACTS)
-def test_a_store_is_a_table_of_texts(kind: Kind, acts: list[tuple[str, str, str, str]]) -> None:
+def test_a_store_is_a_table_of_texts(where: str, acts: list[tuple[str, str, str, str]]) -> None:
     expected: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as place:
-        store = opened(SwarmFolder(Path(place)).path, kind)
+        store = opened(SwarmFolder(Path(place)).path, where)
         for act, name, other, given_text in acts:
             text = given_text.encode("utf-8", "replace").decode()
             match act:
@@ -127,9 +138,13 @@ def test_a_store_is_a_table_of_texts(kind: Kind, acts: list[tuple[str, str, str,
         assert {name: store.get("r", name) for name in store.names("r")} == expected
 
 
-@BOTH
-def test_messages_name_a_text_as_the_user_finds_it(store: Store, kind: Kind) -> None:
-    shown = {"files": ".swarm/discussions/a/rounds/001.json", "sqlite": ".swarm/discussions.sqlite3: a/rounds/001.json"}
+@EACH
+def test_messages_name_a_text_as_the_user_finds_it(store: Documents, kind: Kind, where: str) -> None:
+    shown = {
+        "files": ".swarm/discussions/a/rounds/001.json",
+        "sqlite": ".swarm/discussions.sqlite3: a/rounds/001.json",
+        "redis": f"{where}: a/rounds/001.json",
+    }
     assert store.place("a", "rounds/001.json") == shown[kind]
 
 
@@ -288,3 +303,108 @@ def test_nothing_is_left_open(folder: SwarmFolder) -> None:
     del store
     gc.collect()
     assert not before or len(list(Path("/proc/self/fd").iterdir())) < before
+
+
+# --- Redis ---
+
+
+def test_projects_in_one_redis_do_not_see_each_other_and_a_moved_one_keeps_its_records(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    folder, other = SwarmFolder(tmp_path / "mine"), SwarmFolder(tmp_path / "other")
+    RedisDocuments(folder.path, redis_server.address).put("a", "x", "mine")
+    store = RedisDocuments(other.path, redis_server.address)
+    assert (store.records(), store.get("a", "x")) == ((), None)
+    store.put("b", "x", "its own")
+    note = json.loads((folder.path / "discussions.redis").read_text())
+    assert (note["address"], len(note["id"])) == (redis_server.address, 12)
+    moved = folder.root.rename(tmp_path / "moved") / ".swarm"
+    assert [each.records() for each in stores(moved)] == [(), ("a",)]
+    assert RedisDocuments(moved, redis_server.address).get("a", "x") == "mine"
+
+
+def test_a_redis_that_is_away_is_told_and_goes_on_when_it_is_back(
+    folder: SwarmFolder, redis_server: RedisServer
+) -> None:
+    store = RedisDocuments(folder.path, redis_server.address)
+    store.put("a", "x", "kept")
+    lines = store.lines("a")
+    lines.append(b"one\n")
+    stamp = store.stamp("a")
+    redis_server.kill()
+    with pytest.raises(LedgerError, match=r"redis\.sock cannot be used: .*Connection refused"):
+        store.get("a", "x")
+    with pytest.raises(LedgerWriteFailed, match="seen on the next try"):
+        lines.append(b"two\n")
+    assert store.stamp("a") == stamp
+    redis_server.start()
+    lines.append(b"two\n")
+    assert (store.get("a", "x"), store.lines("a").read()) == ("kept", b"one\ntwo\n")
+
+
+def test_lines_whose_answer_was_lost_are_not_added_twice_and_those_of_others_are_told(
+    folder: SwarmFolder, redis_server: RedisServer
+) -> None:
+    store = RedisDocuments(folder.path, redis_server.address)
+    store.add_lines("a", [b"one\n", b"two\n"], expect=0, durable=True)
+    store.add_lines("a", [b"one\n", b"two\n"], expect=0, durable=True)
+    assert store.read_lines("a") == (b"one\n", b"two\n")
+    for lines, expect in (([b"one\n", b"other\n"], 0), ([b"three\n"], 1), ([b"three\n"], 3)):
+        with pytest.raises(StaleWriter, match="grew since it was read"):
+            store.add_lines("a", lines, expect=expect, durable=True)
+    assert (store.read_lines("a", after=1), store.read_lines("a", most=1)) == ((b"two\n",), (b"one\n",))
+    assert store.names("a") == ("journal.jsonl",)
+
+
+def test_the_stamp_changes_when_something_is_written(
+    folder: SwarmFolder, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents_redis, "_STAMP_S", 0.0)
+    reader = RedisDocuments(folder.path, redis_server.address)
+    store, stamps = RedisDocuments(folder.path, redis_server.address), [reader.stamp()]
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: store.put("a", "x", "1"),
+        lambda: store.append("a", "x", "2"),
+        lambda: store.rename("a", "x", "y"),
+        lambda: store.drop("a", "y"),
+        lambda: store.lines("b").append(b"one\n"),
+    )
+    for act in acts:
+        act()
+        stamps.append(reader.stamp("a"))
+    assert len(set(stamps)) == 6
+    assert store.records() == ("b",)
+
+
+def test_the_password_is_looked_up_and_a_note_that_is_none_is_told(
+    folder: SwarmFolder, tmp_path: Path, redis_program: str
+) -> None:
+    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter22")
+    guarded.start()
+    environ = {"TEAM_REDIS": "hunter22"}
+    store = opened(folder.path, guarded.address, password_env="TEAM_REDIS", environ=environ)
+    store.put("a", "x", "kept")
+    assert "hunter22" not in (folder.path / "discussions.redis").read_text()
+    with pytest.raises(LedgerError, match="TEAM_REDIS is not set"):
+        opened(folder.path, guarded.address, password_env="TEAM_REDIS", environ={}).get("a", "x")
+    with pytest.raises(LedgerError, match="cannot be used: it asks for a password"):
+        opened(folder.path, guarded.address).get("a", "x")
+    (folder.path / "discussions.redis").write_text("{}")
+    for act in (lambda: list(stores(folder.path)), lambda: opened(folder.path, guarded.address).records()):
+        with pytest.raises(LedgerError, match=r"discussions\.redis cannot be read: it is no note"):
+            act()
+    guarded.stop()
+
+
+def test_records_that_are_in_another_store_than_the_settings_say_are_found(
+    folder: SwarmFolder, redis_server: RedisServer
+) -> None:
+    SqliteDocuments(folder.path).put("s", "x", "1")
+    FileDocuments(folder.path).put("f", "x", "1")
+    RedisDocuments(folder.path, redis_server.address).put("r", "x", "1")
+    found = {each.kind: (each.whole, each.records()) for each in stores(folder.path)}
+    assert found == {
+        "files": (".swarm/discussions", ("f",)),
+        "sqlite": (".swarm/discussions.sqlite3", ("s",)),
+        redis_server.address: (redis_server.address, ("r",)),
+    }

@@ -5,6 +5,7 @@ import re
 import shlex
 from collections.abc import Iterable
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -32,6 +33,16 @@ def _variable_name(value: str) -> str:
             "must be the NAME of an environment variable; if this is the key itself, take it out of the file, "
             "put it into a variable such as MY_KEY and write MY_KEY here"
         )
+    return value
+
+
+def redis_address(value: str, *, or_else: str) -> str:
+    """The address of a Redis; refuses what is none, and one with a password in it. `or_else`: what else may be said."""
+    parts = urlsplit(value)
+    if parts.scheme not in {"redis", "rediss", "unix"} or not (parts.hostname or parts.path):
+        raise ValueError(f'must be {or_else}, or the address of a Redis: "redis://HOST:PORT/NUMBER", "rediss://..."')
+    if parts.password:
+        raise ValueError("holds a password; passwords never stand in files, use store_password_env")
     return value
 
 

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from swarmgate.config.base import ModelName, Seconds, Section
+from swarmgate.config.base import ModelName, Seconds, Section, VariableName, redis_address
 
 MOST_TTL_S = 7 * 24 * 3600
 """Seconds; the same as of a chat's file (`council.chat.model`), which reads no settings."""
@@ -18,6 +18,13 @@ def inner_folder(value: str) -> str:
         raise ValueError("must be inside of the repository, such as src/api")
     return value
 
+
+def _store(value: str) -> str:
+    return value if value in {"files", "sqlite"} else redis_address(value, or_else='"files", "sqlite"')
+
+
+RecordStore = Annotated[str, AfterValidator(_store)]
+"""Where records are kept: `files`, `sqlite`, or the address of a Redis."""
 
 InnerPath = Annotated[str, AfterValidator(inner_folder)]
 
@@ -92,7 +99,11 @@ class Council(Section):
     whole_s: float = Field(
         1800, ge=1, le=1800, description="Longest time of one discussion, decision or critique in one session, seconds."
     )
-    store: Literal["files", "sqlite"] = Field("files", description="Where the records of the council are kept.")
+    store: RecordStore = Field(
+        "files",
+        description='Where the records of the council are kept: "files", "sqlite", or "redis://HOST:PORT/NUMBER".',
+    )
+    store_password_env: VariableName = Field("", description="The variable that holds the password of that Redis.")
     cache: bool = Field(True, description="Whether a request that was answered before is answered from its record.")
     similarity: float = Field(90, ge=50, le=100, description="Likeness of two claims, in percent, that makes one old.")
     usd: float | None = Field(

@@ -297,9 +297,10 @@ class Config(Section):
         return tuple(dict.fromkeys((*of_roles, *of_agents, *self.models.tiers.values(), *of_reviews)))
 
     def keys(self, environ: Mapping[str, str]) -> tuple[str, ...]:
-        """The values of the keys of all providers, out of the variables that name them."""
-        named = (environ.get(provider.api_key_env, "").strip() for provider in self.providers.values())
-        return tuple(filter(None, named))
+        """The values of the keys of all providers, and the passwords of stores, out of the variables that name them."""
+        variables = [provider.api_key_env for provider in self.providers.values()]
+        variables += [self.council.store_password_env, self.server.store_password_env]
+        return tuple(filter(None, (environ.get(each, "").strip() for each in variables if each)))
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from swarmgate.config.base import Seconds, Section, VariableName
+from swarmgate.config.base import Seconds, Section, VariableName, redis_address
 
 MEBIBYTE = 1024 * 1024
 
@@ -30,12 +30,7 @@ def _host(value: str) -> str:
 
 
 def _store(value: str) -> str:
-    parts = urlsplit(value)
-    if value != "sqlite" and (parts.scheme not in {"redis", "rediss", "unix"} or not (parts.hostname or parts.path)):
-        raise ValueError('must be "sqlite", or the address of a Redis: "redis://HOST:PORT/NUMBER", "rediss://..."')
-    if parts.password:
-        raise ValueError("holds a password; passwords never stand in files, use store_password_env")
-    return value
+    return value if value == "sqlite" else redis_address(value, or_else='"sqlite"')
 
 
 def _web_address(value: str) -> str:

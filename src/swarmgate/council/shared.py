@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from swarmgate import __version__
 from swarmgate.config import nearest
@@ -24,7 +24,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.redaction import masked
 from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
-from swarmgate.journal.store import opened
+from swarmgate.journal.store import opened, stores
 from swarmgate.project import Project
 
 # Late imports are here for start-up time: who looks at records needs no participants.
@@ -68,7 +68,10 @@ class Shared:
         What is kept has no secret in its free text; what names something stays as it is.
         """
         redact = cache(self.project.redact)
-        documents = opened(self.project.folder.path, self.project.config.council.store)
+        project, settings = self.project, self.project.config.council
+        documents = opened(
+            project.folder.path, settings.store, password_env=settings.store_password_env, environ=project.environ
+        )
         return Records(documents, clean=lambda value: masked(value, redact, names=NAMES), person=self.project.actor)
 
     @property
@@ -251,14 +254,13 @@ class Shared:
 
     def elsewhere(self) -> str:
         """That records lie in the store that `[council] store` does not name, in a line; empty: none do."""
-        mine, folder = self.project.config.council.store, self.project.folder
-        other: Literal["files", "sqlite"] = "sqlite" if mine == "files" else "files"
-        place = folder.discussions if other == "files" else folder.records
+        mine, found = self.project.config.council.store, list[str]()
         with suppress(SwarmError):
-            if place.exists() and (many := len(opened(folder.path, other).records())):
-                count = "1 record is" if many == 1 else f"{many:,} records are"
-                return f"{count} in {folder.relative(place)} (store = {other})"
-        return ""
+            for documents in stores(self.project.folder.path):
+                if documents.kind != mine and (many := len(documents.records())):
+                    count = "1 record is" if many == 1 else f"{many:,} records are"
+                    found.append(f"{count} in {documents.whole} (store = {documents.kind})")
+        return "; ".join(found)
 
     def refused(self, name: str, id: str, error: CouncilRefused) -> CouncilRefused:  # noqa: A002 - the field's name
         """The refusal of an id, with what it is the id of, or the nearest one.

@@ -17,7 +17,8 @@ class Execution(Frozen):
     """One execution, as its record has it; None: the pattern has no such thing, or the record does not say it yet.
 
     `converged`: it ended by itself, before its bounds did it: by consensus, by convergence, or with thresholds that are
-    met. `score` is 0 to 1: of a decision its score, of a debate whether it was unanimous. `why`: what is damaged.
+    met. `score` is 0 to 1: of a decision its score, of a critique the mean of its best version, of a debate whether it
+    was unanimous. `why`: what is damaged.
     `part_of`: the id of the decision or orchestration that counts its usage as its own; empty: of none.
     """
 

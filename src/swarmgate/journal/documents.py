@@ -49,9 +49,17 @@ class FileDocuments:
         swarm: the project's `.swarm/`.
     """
 
+    kind = "files"
+    """What `[council] store` calls it."""
+
     def __init__(self, swarm: Path) -> None:
         self._swarm = swarm
         self._all = swarm / "discussions"
+
+    @property
+    def whole(self) -> str:
+        """Where all of it is, as messages name it."""
+        return self._display_path(self._all)
 
     def put(self, record: str, name: str, text: str, *, durable: bool = True) -> None:
         """Stores a text under a name, replacing the one before.
@@ -144,7 +152,7 @@ class FileDocuments:
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
-        return f"{self._display_path(self._all)}/{record}/{name}"
+        return f"{self.whole}/{record}/{name}"
 
     def lines(self, record: str) -> LinesFile:
         """The journal of a record."""

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from swarmgate.errors import LedgerCorrupt, LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
-from swarmgate.journal.chain import hash_of
+from swarmgate.errors import LedgerError, LedgerLocked, LedgerWriteFailed, StaleWriter
 from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.documents import JOURNAL, check_name, stamp_of
+from swarmgate.journal.lines_table import LinesTable
 
 BUSY_S = 10.0
 """How long a write waits for that of another process, in seconds."""
@@ -74,6 +74,9 @@ class SqliteDocuments:
     Args:
         swarm: the project's `.swarm/`.
     """
+
+    kind = "sqlite"
+    """What `[council] store` calls it."""
 
     def __init__(self, swarm: Path) -> None:
         self._path = swarm / "discussions.sqlite3"
@@ -165,14 +168,15 @@ class SqliteDocuments:
 
     def place(self, record: str, name: str) -> str:
         """Where that text is, as messages name it."""
-        return f"{self._file}: {record}/{name}"
+        return f"{self.whole}: {record}/{name}"
 
     def stamp(self, record: str = "") -> tuple[int, ...]:  # noqa: ARG002 - as `FileDocuments`
         """What changes whenever anything is written; `record` makes no difference in one file."""
         return stamp_of(self._path)
 
     @property
-    def _file(self) -> str:
+    def whole(self) -> str:
+        """Where all of it is, as messages name it."""
         return self._path.relative_to(self._path.parents[1]).as_posix()
 
     def _select(self, statement: str, *values: str) -> tuple[str, ...]:
@@ -213,7 +217,7 @@ class SqliteDocuments:
         """The file, opened where it is not yet, or is another one than it was."""
         path = self._path
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            raise LedgerError(f"{self._file} is no file.", hint="Move it away: records lie in the project itself.")
+            raise LedgerError(f"{self.whole} is no file.", hint="Move it away: records lie in the project itself.")
         try:
             there = self._opened
             if there is None or there.process != os.getpid() or there.stamp != stamp_of(path):
@@ -235,7 +239,7 @@ class SqliteDocuments:
         if version not in {0, _VERSION}:
             self._let_go()
             raise LedgerError(
-                f"{self._file} has version {version} of its table; this swarmgate knows {_VERSION}.",
+                f"{self.whole} has version {version} of its table; this swarmgate knows {_VERSION}.",
                 hint="Use the swarmgate that made it, or move the file away.",
             )
         return self._opened
@@ -256,76 +260,19 @@ class SqliteDocuments:
         """The error as a user reads it."""
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in BUSY:
-            return LedgerLocked(f"{self._file} has been busy for {BUSY_S:g} s.", hint="Try again when others are done.")
+            return LedgerLocked(f"{self.whole} has been busy for {BUSY_S:g} s.", hint="Try again when others are done.")
         if code in DISK:
             return LedgerWriteFailed(
-                f"{self._file} cannot be used: {error}. Nothing was recorded.",
+                f"{self.whole} cannot be used: {error}. Nothing was recorded.",
                 hint="Make room on the disk (or make the folder writable) and run the command again.",
             )
         return self._damaged(str(error))
 
     def _damaged(self, why: str) -> LedgerError:
         return LedgerError(
-            f"{self._file} is damaged, or was changed by hand: {why}",
+            f"{self.whole} is damaged, or was changed by hand: {why}",
             hint="Bring the file back from a backup or from git. To save what can be saved: sqlite3 FILE .recover",
         )
-
-
-class LinesTable:
-    """The lines of one record's journal in the file of all records; implements `journal.lines.Lines`.
-
-    Each append is one transaction, so that nothing is ever torn.
-    """
-
-    torn = b""
-
-    def __init__(self, documents: SqliteDocuments, record: str) -> None:
-        self.name = documents.place(record, JOURNAL)
-        self._documents, self._record = documents, record
-        self._read = 0
-
-    def read(self) -> bytes:
-        """All lines."""
-        data = self.whole_lines()
-        self._read = data.count(b"\n")
-        return data
-
-    def first(self) -> bytes:
-        """The first line without its line feed; empty: there is none."""
-        found = self._documents.read_lines(self._record, most=1)
-        return found[0].removesuffix(b"\n") if found else b""
-
-    def whole_lines(self) -> bytes:
-        """All whole lines; what was read so far stays where it is."""
-        return b"".join(self._documents.read_lines(self._record))
-
-    def read_on(self, head: str) -> bytes:
-        """The lines behind those that were read; `head` is the hash of the last of them.
-
-        Raises:
-            LedgerCorrupt: that one is not there any more.
-        """
-        last, *more = self._documents.read_lines(self._record, after=self._read - 1) or (b"",)
-        if self._read and hash_of(last) != head:
-            raise LedgerCorrupt(f"{self.name} does not hold any more what was read of it.", hint="See: swarm verify")
-        return b"".join(more if self._read else (last, *more))
-
-    def took(self, data: bytes) -> None:
-        """What `read_on` gave was taken in."""
-        self._read += data.count(b"\n")
-
-    def grew(self) -> bool:
-        """Whether somebody else has written since; `append` asks again, in its transaction."""
-        return bool(self._documents.read_lines(self._record, after=self._read))
-
-    def append(self, data: bytes, *, durable: bool = True) -> None:
-        """Appends whole lines, all or none."""
-        lines = data.splitlines(keepends=True)
-        self._documents.add_lines(self._record, lines, expect=self._read, durable=durable)
-        self._read += len(lines)
-
-    def cut(self) -> None:
-        """Does nothing: SQLite leaves no incomplete line."""
 
 
 def _version(database: sqlite3.Connection) -> int:

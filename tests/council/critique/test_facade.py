@@ -45,10 +45,13 @@ async def test_the_same_over_an_unchanged_project_is_answered_from_its_record(pr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store", ["files", "sqlite"])
-async def test_either_store_keeps_it_without_secrets(project: Project, store: str) -> None:
+@pytest.mark.parametrize("store", ["files", "sqlite", "redis"])
+async def test_each_store_keeps_it_without_secrets(
+    project: Project, store: str, request: pytest.FixtureRequest
+) -> None:
     play(project, 0.1)
-    project.configure(council={"store": store})
+    where = request.getfixturevalue("redis_server").address if store == "redis" else store
+    project.configure(council={"store": where})
     outcome = await Swarm(project.root).council.critique("Say it.", criteria=CRITERIA, iterations=2, id="mine")
     record = Swarm(project.root).council.critique_record("mine")
     assert [each.number for each in record.iterations] == [1, 2]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from tests.domain.story import started
+from tests.server.redis_server import RedisServer, redis_program, redis_server
 
 from swarmgate.domain.base import Entry, Frozen
 from swarmgate.journal.chain import encode
@@ -17,7 +18,7 @@ from swarmgate.ledger.councils.sessions import Session, settle
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
-Kind = Literal["files", "sqlite"]
+__all__ = ["redis_program", "redis_server"]
 
 
 class Said(Frozen):
@@ -30,7 +31,7 @@ def none(state: None, _entries: Iterable[Entry[Any]]) -> None:
     return state
 
 
-def keep(folder: SwarmFolder, record: str, *types: str, kind: Kind = "files", text: str = "") -> None:
+def keep(folder: SwarmFolder, record: str, *types: str, kind: str = "files", text: str = "") -> None:
     lines = opened(folder.path, kind).lines(record)
     journal = Journal(lines, dict.fromkeys(types, Said), none, None)
     journal.append([Said(type=each, text=text) for each in types], expect=0)
@@ -51,7 +52,7 @@ def problems(folder: SwarmFolder) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("kind", ["files", "sqlite"])
-def test_a_record_that_is_over_and_its_parts_are_sealed_once(folder: SwarmFolder, kind: Kind) -> None:
+def test_a_record_that_is_over_and_its_parts_are_sealed_once(folder: SwarmFolder, kind: str) -> None:
     for name in ("a", "a.part"):
         keep(folder, name, "begun", "completed", kind=kind)
     keep(folder, "a.open", "begun", "stopped", kind=kind)
@@ -85,6 +86,18 @@ def test_a_record_that_is_gone_is_told_and_no_problem(folder: SwarmFolder) -> No
     (folder.discussions / "a/journal.jsonl").unlink()
     check = records(folder, (entry for entry, _ in Ledger.read(folder).entries()))
     assert (check.passed, check.warnings) == (True, ("The record a is not there any more.",))
+
+
+def test_records_in_a_redis_are_sealed_and_one_that_is_away_is_told(
+    folder: SwarmFolder, redis_server: RedisServer
+) -> None:
+    keep(folder, "a", "begun", "completed", kind=redis_server.address)
+    settled(folder, "a")
+    assert problems(folder) == ()
+    redis_server.kill()
+    (problem,) = problems(folder)
+    assert "redis.sock cannot be used" in problem
+    settled(folder, "a")
 
 
 def test_an_entry_says_the_same_in_every_journal() -> None:

@@ -100,7 +100,7 @@ def test_there_is_always_somebody_who_may_keep_accounts(accounts: Accounts) -> N
     assert admin.roles == {"*": Role.ADMIN}
     for change in ({"roles": {"*": Role.OPERATOR}}, {"roles": {"api": Role.ADMIN}}, {"disabled": True}):
         with pytest.raises(IllegalMove, match="last account"):
-            accounts.update(admin.id, **change)  # type: ignore[arg-type]  # one of them, by name
+            accounts.update(admin.id, **change)
     with pytest.raises(IllegalMove, match="last account"):
         accounts.delete(admin.id)
     assert accounts.get(admin.id) == admin

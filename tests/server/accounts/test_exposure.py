@@ -36,7 +36,7 @@ def test_beyond_it_accounts_and_tls_are(accounts: Accounts, host: str) -> None:
 
 
 def test_a_provider_is_as_good_as_a_password(accounts: Accounts) -> None:
-    exposure(Server(host="10.0.0.1", **TLS, **PROVIDER), accounts)  # type: ignore[arg-type]  # tables by name
+    exposure(Server(host="10.0.0.1", **TLS, **PROVIDER), accounts)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_it_ends_well_also_while_somebody_reads_the_stream(home: Path, with_: si
             began = time.monotonic()
             code, errors = server.end(with_)
             assert code == 0, errors
-            assert time.monotonic() - began < 5
+            assert time.monotonic() - began < 9, "it waited for the stream"
             assert [*read] in ([], [b""])
         assert "Traceback" not in errors
 

@@ -94,8 +94,8 @@ def test_wrong_usage_is_told_in_a_sentence(operate: Any, words: tuple[str, ...],
 
 
 def test_repositories_are_registered_and_forgotten(operate: Any, repo: Path) -> None:
-    assert operate("repositories", "add", str(repo), "--name", "Shop").stdout == f"repo: {repo}\n"
+    assert operate("repositories", "add", str(repo), "--name", "Shop").stdout == f"shop: {repo}\n"
     assert [each["name"] for each in _json(operate("repositories", "list", "--json"))] == ["Shop"]
-    operate("repositories", "remove", "repo")
+    operate("repositories", "remove", "shop")
     assert "None yet" in operate("repositories", "list").stdout
-    assert "no" in operate("repositories", "add", "git://example.org/x", exits=2).stderr
+    assert "not over 'git'" in operate("repositories", "add", "git://example.org/x", exits=2).stderr

@@ -146,10 +146,15 @@ class CritiqueRules(Rules[Critique, State, CritiqueOutcome]):
         return {"result.json": f"{outcome.model_dump_json(indent=2)}\n"} if outcome and standing.over else {}
 
     def measures(self, standing: Standing[State]) -> Mapping[str, float | bool]:
-        """Iterations, whether it passed, and what was gained."""
+        """Iterations, whether it passed, the mean of the best version, and what was gained."""
         if (outcome := self.outcome(standing)) is None or not standing.over:
             return {}
-        return {"rounds": outcome.iterations, "converged": outcome.passed, "improvement": outcome.improvement}
+        return {
+            "rounds": outcome.iterations,
+            "converged": outcome.passed,
+            "score": outcome.mean,
+            "improvement": outcome.improvement,
+        }
 
     def flawless(self, state: State) -> bool:
         """Whether no iteration failed: what failed may not fail again."""

@@ -27,20 +27,24 @@ _IDENTITY = ("-c", "user.name=swarm demo", "-c", "user.email=demo@swarmgate.inva
 
 
 @contextmanager
-def stage(folder: Path, *, live: bool, script: str = "script.yaml") -> Iterator[None]:
+def stage(folder: Path, *, live: bool, script: str = "script.yaml", begun: bool = True) -> Iterator[None]:
     """Makes the project in `folder` and keeps the scripted model running for the length of the block.
 
     Args:
         folder: a new or empty folder.
         live: no scripted model; the endpoint of the user's own settings is used.
         script: the file in the demo's folder that says what the scripted model answers.
+        begun: whether it has a ledger, to be worked in; else it has its settings alone, for clones of it.
 
     Raises:
         UsageError: the folder is not empty.
         MissingRequirement: git or the scripted model cannot be started.
     """
     make_project(folder)
-    initialise(folder)
+    if begun:
+        initialise(folder)
+    else:
+        SwarmFolder(folder).create()
     server = trusted.module("swarmgate.testing", str(assets.demo() / script), "--until-stdin-closes")
     with nullcontext("") if live else serving(server) as base_url:
         configure(SwarmFolder(folder), base_url)

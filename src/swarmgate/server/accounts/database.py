@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ class Database:
         self._writing = 0
         with self._telling():
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            with suppress(FileExistsError):  # opened once it is there, and closed, it would lose the locks of SQLite
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             self._writer, self._reader = self._connection(), self._connection()
             self._writer.executescript(tables)
 
@@ -82,8 +83,11 @@ class Database:
     @property
     def version(self) -> int:
         """Another number after every write, by this process or by another one."""
-        with self._telling(), self._reader_lock:
-            return int(self._reader.execute("PRAGMA data_version").fetchone()[0])
+        try:  # not `_telling`: this is asked with every request
+            with self._reader_lock:
+                return int(self._reader.execute("PRAGMA data_version").fetchone()[0])
+        except sqlite3.Error as error:
+            raise self._away(error) from error
 
     def close(self) -> None:
         """Closes the file; what was written stays."""
@@ -105,6 +109,9 @@ class Database:
         except sqlite3.IntegrityError:
             raise  # a matter of who writes: a name is taken
         except (sqlite3.Error, OSError) as error:
-            raise StoreAway(
-                f"{self.path} cannot be used: {error}", hint="look at the disk's free space and the file's owner"
-            ) from error
+            raise self._away(error) from error
+
+    def _away(self, error: Exception) -> StoreAway:
+        return StoreAway(
+            f"{self.path} cannot be used: {error}", hint="look at the disk's free space and the file's owner"
+        )

@@ -10,6 +10,7 @@ from swarmgate.server.api.answers import LOOK, MADE, secret, told
 from swarmgate.server.api.bodies import LogIn, NewKey, NewPassword, Refresh
 from swarmgate.server.api.parameters import KeyId
 from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.http.login import session
 from swarmgate.server.services.views.account import MeView
 from swarmgate.server.services.views.view import Page
 
@@ -17,23 +18,22 @@ router = APIRouter(tags=["Who asks"])
 
 
 @router.post("/session", response_model=Tokens)
-async def log_in(request: Request, services: ServicesOf, body: LogIn) -> Response:
+async def log_in(request: Request, body: LogIn) -> Response:
     """Give tokens to who knows the password of an account."""
-    address = str(request.scope.get("state", {}).get("client", ""))
-    await request.app.state.limits.login(address, body.name)
-    return secret(await services.accounts.log_in(body.name, body.password, address=address))
+    account = await session.by_password(request, body.name, body.password)
+    return secret(await session.tokens(request, account, "password"))
 
 
 @router.post("/session/refresh", response_model=Tokens)
-async def refresh_session(services: ServicesOf, body: Refresh) -> Response:
+async def refresh_session(request: Request, body: Refresh) -> Response:
     """Give the next tokens for a refresh token, which is used up; one that is used twice ends its session."""
-    return secret(await services.accounts.refresh(body.refresh_token))
+    return secret(await session.refreshed(request, body.refresh_token))
 
 
 @router.delete("/session", status_code=204)
-async def log_out(services: ServicesOf, who: Who) -> None:
+async def log_out(request: Request, response: Response, who: Who) -> None:
     """End the session of the token that asks."""
-    await services.accounts.log_out(who)
+    await session.end(request, response, who)
 
 
 @router.get("/me", response_model=MeView, responses=LOOK)

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 
 from pydantic_core import from_json
 
-from swarmgate.domain.text.redaction import redact
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.journal.chain import GENESIS, hash_of, walk
 from swarmgate.journal.documents import stamp_of
@@ -30,13 +29,11 @@ class Followed:
         repo: id of the repository.
         goal: id of the goal; empty: the folder is the repository's own, in which councils are held.
         swarm: its `.swarm/`.
-        mask: masks the secrets in a text, of what was recorded before its keys were known.
     """
 
     repo: str
     goal: str
     swarm: Path
-    mask: Callable[[str], str] = redact
 
     @property
     def owner(self) -> str:
@@ -165,6 +162,8 @@ class Folder:
         self.records: dict[tuple[str, str], Record] = {("", LEDGER): ledger}
         self.trouble = ""
         """Why its records cannot be listed; empty: they can."""
+        self._here: Hashable = None
+        self._stores: dict[str, Documents] = {}
         self._known: dict[str, tuple[Hashable, set[str]]] = {}
         """By kind of store: how it was when it was last looked at, and which of its records had no journal yet."""
 
@@ -174,8 +173,12 @@ class Folder:
         Raises:
             LedgerError: a store of records cannot be read.
         """
-        for documents in stores(self.followed.swarm):
-            kind, stamp = type(documents).__name__, documents.stamp()
+        if (here := stamp_of(self.followed.swarm)) != self._here:
+            there = {each.kind: each for each in stores(self.followed.swarm)}
+            self._stores = {kind: self._stores.get(kind, each) for kind, each in there.items()}
+            self._here = here
+        for kind, documents in self._stores.items():
+            stamp = documents.stamp()
             known = self._known.setdefault(kind, (None, set()))
             if stamp == known[0] and not known[1]:
                 continue

@@ -117,12 +117,12 @@ class Door:
         except ClientGone:
             return
         except SwarmError as error:
-            await answer.instead(problems.answer_error(error, state["request_id"]), receive)
+            await answer.instead(problems.answer_error(error, state["request_id"], scope), receive)
         except Exception as error:  # noqa: BLE001 - the boundary: a bug becomes a report and an answer
             asked = f"{scope['method']} {scope['path']}"
             report = bug_reports.write(self._bugs, state["request_id"], asked, error, self._keys)
             _log.error("bug", extra={"request_id": state["request_id"], "report": report, "kind": type(error).__name__})
-            await answer.instead(problems.bug(state["request_id"], report and Path(report).name), receive)
+            await answer.instead(problems.bug(state["request_id"], report and Path(report).name, scope), receive)
 
     async def _change(self, scope: Scope, receive: Receive, answer: _Outgoing, headers: dict[str, str]) -> None:
         """A request that changes something: from our own page, bounded, counted, once."""

@@ -18,7 +18,7 @@ def etag(seq: int) -> str:
     return f'"{seq}"'
 
 
-def if_match(
+async def if_match(
     if_match: Annotated[
         str | None, Header(description="The ETag that was decided about: an answer 412 says that it moved on.")
     ] = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Scope
 
 from swarmgate import errors
 from swarmgate.domain.base import Frozen
@@ -105,6 +106,10 @@ class Problem(Frozen):
     problems: tuple[FieldProblem, ...] = Field(default=())
 
 
+Dialect = Callable[[Problem, Mapping[str, str] | None], Response]
+"""Makes a response of a problem and its headers."""
+
+
 def status_of(error: SwarmError) -> int:
     """The status that an error is answered with."""
     return next(_STATUS[each] for each in type(error).__mro__ if each in _STATUS)
@@ -129,8 +134,19 @@ def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> Respon
     return Response(problem.model_dump_json(), problem.status, headers, media_type=MEDIA_TYPE)
 
 
-def answer_error(error: SwarmError, request: str = "") -> Response:
-    """An error as a response, with the headers that belong to it."""
+def speak(app: FastAPI, prefix: str, dialect: Dialect) -> None:
+    """Has whatever goes wrong below a path told in words of its own.
+
+    Args:
+        app: the application.
+        prefix: of the paths.
+        dialect: makes a response of a problem and its headers, as `answer` does.
+    """
+    app.state.dialects = {**getattr(app.state, "dialects", {}), prefix: dialect}
+
+
+def answer_error(error: SwarmError, request: str = "", scope: Scope | None = None) -> Response:
+    """An error as a response, with the headers that belong to it; `scope` is of the request, for its dialect."""
     headers = {}
     if isinstance(error, errors.TooMany | errors.StoreAway):
         headers["Retry-After"] = str(error.retry_after_s)
@@ -138,14 +154,14 @@ def answer_error(error: SwarmError, request: str = "") -> Response:
         headers["WWW-Authenticate"] = 'Bearer realm="swarmgate"'
     if isinstance(error, errors.BodyTooLarge | errors.BodyTooSlow):
         headers["Connection"] = "close"  # the rest of the body is not read
-    return answer(problem_of(error, request), headers)
+    return _dialect(scope)(problem_of(error, request), headers)
 
 
-def bug(request: str, report: str) -> Response:
+def bug(request: str, report: str, scope: Scope | None = None) -> Response:
     """The answer for what nobody foresaw; it says where the report lies, and nothing of what is in it."""
     hint = f"tell an admin: the server wrote {report}" if report else "tell an admin: it stands in the server's log"
     detail = "The server met something that it does not know how to go on from."
-    return answer(_problem(500, "BUG", detail, request=request, hint=hint, exit_code=70))
+    return _dialect(scope)(_problem(500, "BUG", detail, request=request, hint=hint, exit_code=70), None)
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -161,7 +177,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 def install(app: FastAPI) -> None:
     """Has everything that routes and the framework raise answered as problems."""
     app.add_exception_handler(SwarmError, _swarm_error)
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
 
 
@@ -173,16 +189,18 @@ def request_id(request: Request) -> str:
 async def _swarm_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, SwarmError):
         raise error
-    return answer_error(error, request_id(request))
+    return answer_error(error, request_id(request), request.scope)
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def http_error(request: Request, error: Exception) -> Response:
+    """What the framework itself refuses, as a problem."""
     if not isinstance(error, HTTPException):
         raise error
     status = error.status_code
     code = _CODES.get(status, "REQUEST_REFUSED")
     words = {404: f"There is nothing at {request.url.path}.", 405: f"{request.method} cannot be asked here."}
-    return answer(_problem(status, code, words.get(status, error.detail), request=request_id(request)), error.headers)
+    problem = _problem(status, code, words.get(status, error.detail), request=request_id(request))
+    return _dialect(request.scope)(problem, error.headers)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:
@@ -195,6 +213,13 @@ async def _invalid(request: Request, error: Exception) -> Response:
     named = ", ".join(dict.fromkeys(each.field for each in found))
     detail = f"These fields are wrong: {named}."
     return answer(_problem(422, "VALIDATION", detail, request=request_id(request), problems=found))
+
+
+def _dialect(scope: Scope | None) -> Dialect:
+    """The words in which problems of a request are told."""
+    spoken: Mapping[str, Dialect] = getattr(scope["app"].state, "dialects", {}) if scope and "app" in scope else {}
+    path = scope["path"] if scope else ""
+    return next((each for prefix, each in spoken.items() if path.startswith(prefix)), answer)
 
 
 def _problem(status: int, code: str, detail: str, *, request: str, **more: Any) -> Problem:

@@ -10,6 +10,7 @@ import asyncio
 import ipaddress
 import socket
 from collections.abc import Collection
+from functools import cached_property
 
 import httpx
 
@@ -55,7 +56,11 @@ class _Guarded(httpx.AsyncBaseTransport):
 
     def __init__(self, allowed: Collection[str]) -> None:
         self._allowed = frozenset(each.lower() for each in allowed)
-        self._inner = httpx.AsyncHTTPTransport(trust_env=False)
+
+    @cached_property
+    def _inner(self) -> httpx.AsyncHTTPTransport:
+        """Made for the first request: reading the certificates of all authorities takes longer than most of a start."""
+        return httpx.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         url = request.url
@@ -77,7 +82,8 @@ class _Guarded(httpx.AsyncBaseTransport):
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:
-        await self._inner.aclose()
+        if "_inner" in self.__dict__:
+            await self._inner.aclose()
 
 
 def guarded_client(allowed: Collection[str] = ()) -> httpx.AsyncClient:

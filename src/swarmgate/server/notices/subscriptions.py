@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -14,8 +15,8 @@ from swarmgate.server.accounts.database import Database
 TABLES = """
 CREATE TABLE IF NOT EXISTS push_subscriptions (
     endpoint TEXT PRIMARY KEY, account TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    p256dh TEXT NOT NULL, auth TEXT NOT NULL, created REAL NOT NULL DEFAULT (unixepoch('subsec')));
-CREATE TABLE IF NOT EXISTS notices_told (need TEXT PRIMARY KEY, time REAL NOT NULL DEFAULT (unixepoch('subsec')));
+    p256dh TEXT NOT NULL, auth TEXT NOT NULL, created REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS notices_told (need TEXT PRIMARY KEY, time REAL NOT NULL);
 """
 _MOST = 20
 """Browsers of one account; the oldest make room."""
@@ -62,8 +63,9 @@ class Subscriptions:
             raise UsageError("The address of a push service is one on https.")
         with self._database.writing() as connection:
             connection.execute(
-                "INSERT OR REPLACE INTO push_subscriptions (endpoint, account, p256dh, auth) VALUES (?, ?, ?, ?)",
-                (new.endpoint, new.account, new.p256dh, new.auth),
+                "INSERT OR REPLACE INTO push_subscriptions (endpoint, account, p256dh, auth, created)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (new.endpoint, new.account, new.p256dh, new.auth, time.time()),
             )
             connection.execute(
                 "DELETE FROM push_subscriptions WHERE account = ? AND endpoint NOT IN (SELECT endpoint"
@@ -87,6 +89,7 @@ class Subscriptions:
 
     def first_time(self, need: str) -> bool:
         """Notes that somebody is told of a need; False: it was noted before, also by a server before this one."""
+        now = time.time()
         with self._database.writing() as connection:
-            connection.execute("DELETE FROM notices_told WHERE time < unixepoch('subsec') - ?", (_KEPT_S,))
-            return connection.execute("INSERT OR IGNORE INTO notices_told (need) VALUES (?)", (need,)).rowcount == 1
+            connection.execute("DELETE FROM notices_told WHERE time < ?", (now - _KEPT_S,))
+            return connection.execute("INSERT OR IGNORE INTO notices_told VALUES (?, ?)", (need, now)).rowcount == 1

@@ -20,7 +20,9 @@ from swarmgate.server.pages.shell import page
 
 routes = router()
 
-_TABLES: tuple[By, ...] = ("day", "model", "role", "phase", "task")
+_TABLES: tuple[By, ...] = ("day", "model", "role")
+_OF_GOAL: tuple[By, ...] = ("phase", "task")
+"""What only the numbers of one goal can be told apart by."""
 _GOALS = 100
 _BARS = 31
 """As many rows are drawn, of days the newest; the table has all."""
@@ -40,9 +42,11 @@ async def cost(
     kind, _, name = place.partition(":")
     of = {kind: name} if kind in {"repo", "goal"} and name else {}
     repos, goals = await asyncio.gather(services.repositories.list(who), services.goals.list(who, limit=_GOALS))
-    found = await asyncio.gather(*(services.cost.report(who, by=by, **of) for by in _TABLES))
+    found = await asyncio.gather(
+        *(services.cost.report(who, by=by, **of) for by in _TABLES + (_OF_GOAL if kind == "goal" else ()))
+    )
     places = [
-        ("", "all that you may see"),
+        ("", "all goals"),
         *((f"repo:{each.id}", f"repository {each.name}") for each in repos.items),
         *((f"goal:{each.id}", f"goal: {plots.short(each.title or each.text or each.id, 60)}") for each in goals.items),
     ]
@@ -52,10 +56,10 @@ async def cost(
         "cost",
         who,
         total=found[0].total,
-        tables=[(by, drawn(by, each.rows), each.rows) for by, each in zip(_TABLES, found, strict=True)],
+        tables=[(each.by, drawn(each.by, each.rows), each.rows) for each in found],
         places=places,
         place=place if of else "",
-        of=dict(places).get(place, "all that you may see") if of else "everything that you may see",
+        of=dict(places).get(place, name) if of else "all goals that you may see",
     )
 
 

@@ -9,10 +9,11 @@ from fastapi import Form
 from starlette.requests import Request
 from starlette.responses import Response
 
+from swarmgate.domain.evidence.summary import duration
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import TestRun
-from swarmgate.domain.review.finding import GateReport
-from swarmgate.domain.usage import Usage
+from swarmgate.domain.review.finding import GateReport, GateStatus
+from swarmgate.domain.usage import Usage, cost_in_words
 from swarmgate.engine.reports.checkpoint import Checkpoint
 from swarmgate.errors import IllegalMove, NotFound
 from swarmgate.server.accounts.model import Principal
@@ -82,6 +83,30 @@ class ShownApproval(NamedTuple):
     drift: tuple[str, ...]
     proofs: tuple[ShownProof, ...]
     usage: Usage
+
+    @property
+    def facts(self) -> list[tuple[str, str, str]]:
+        """What was measured, in a few words each: name, value, and whether that is `good` or `bad`."""
+        used = [("Cost", cost_in_words(self.usage), ""), ("Time", duration(self.usage.seconds), "")]
+        if self.what == "plan":
+            return [("Phases", str(len(self.phases)), ""), ("Tasks", str(self.tasks), ""), *used]
+        changed = [sum(getattr(each.shown, what) for each in self.proofs) for what in ("added", "removed")]
+        gates = [each.gates for each in self.proofs if each.gates]
+        runs = [each.tests for each in self.proofs if each.tests]
+        passed = sum(result.status is GateStatus.PASS for report in gates for result in report.results)
+        stopped = sum(result.blocks for report in gates for result in report.results)
+        failed = sum(run.failed or 0 for run in runs) or sum(not run.green for run in runs)
+        return [
+            ("Tasks", str(len(self.proofs)), ""),
+            ("Changed", f"+{changed[0]} -{changed[1]}", ""),
+            ("Gates", f"{stopped} against it" if stopped else f"{passed} passed", "bad" if stopped else "good"),
+            (
+                "Tests",
+                f"{failed} failed" if failed else f"{sum(run.passed or 0 for run in runs)} passed",
+                "bad" if failed else "good",
+            ),
+            *used,
+        ]
 
     @property
     def tasks(self) -> int:

@@ -110,7 +110,7 @@ def moment(time: str) -> str:
 def day_and_hour(time: str) -> str:
     """A time (ISO 8601) as a line of a stream begins: `14:05:09`."""
     found = _parsed(time)
-    return f"{found.astimezone(UTC):%H:%M:%S}" if found else time
+    return f"{found.astimezone(UTC):%H:%M:%S}" if found else ""
 
 
 def short_usage(usage: Usage) -> str:

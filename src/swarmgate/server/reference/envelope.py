@@ -25,6 +25,7 @@ from swarmgate.errors import (
     Unauthenticated,
     UsageError,
 )
+from swarmgate.server.http.problems import Problem, request_id
 
 _KNOWN: tuple[tuple[type[SwarmError], int, str], ...] = (
     (Unauthenticated, 401, "UNAUTHORIZED"),
@@ -87,11 +88,6 @@ def _path(loc: tuple[int | str, ...]) -> str:
     return ".".join(map(str, parts))
 
 
-def request_id(request: Request) -> str:
-    """The id of a request, as its log lines have it."""
-    return str(request.scope.get("state", {}).get("request_id", ""))
-
-
 def answer(
     request: Request, data: Any, *, status: int = 200, headers: Mapping[str, str] | None = None, **meta: Any
 ) -> Response:
@@ -111,6 +107,26 @@ def failure(
     """An answer that says what went wrong."""
     body = envelope(data, request_id=request_id(request), error=error)
     return JSONResponse(body, status_code=status, headers=dict(headers or {}))
+
+
+def dialect(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """A problem that the door or the framework has with a request, in the envelope."""
+    code = _CODES.get(problem.code, problem.code)
+    details = {"code": problem.code, **({"hint": problem.hint} if problem.hint else {})}
+    error = {"code": code, "message": problem.detail, "details": details}
+    body = envelope(request_id=problem.instance.rpartition(":")[2], error=error)
+    return JSONResponse(body, status_code=problem.status, headers=dict(headers or {}))
+
+
+_CODES = {
+    "UNAUTHENTICATED": "UNAUTHORIZED",
+    "RATE_LIMITED": "RATE_LIMIT_EXCEEDED",
+    "STORE_AWAY": "SERVICE_UNAVAILABLE",
+    "BODY_TOO_SLOW": "TIMEOUT_ERROR",
+    "BAD_REQUEST": "INVALID_REQUEST",
+    "BUG": "INTERNAL_ERROR",
+}
+"""What the reference calls our codes, where it has a word of its own."""
 
 
 class EnvelopeRoute(APIRoute):

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, aclosing
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from swarmgate.config import Config
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.events.feed import Feed
+from swarmgate.server.http import problems
 from swarmgate.server.http.limits.rates import RateLimits
-from swarmgate.server.reference import routes
-from swarmgate.server.reference.sockets import PATH, Sockets
+from swarmgate.server.reference import envelope, routes
 from swarmgate.server.services.services import Services
+
+if TYPE_CHECKING:
+    from swarmgate.server.reference.sockets import Sockets
+
+PATH = "/socket.io"
 
 
 def install(
     app: FastAPI, settings: Config, *, services: Services, feed: Feed, accounts: Accounts, limits: RateLimits
-) -> AbstractAsyncContextManager[Sockets]:
+) -> AbstractAsyncContextManager[SocketsOnDemand]:
     """Adds the routes and mounts the sockets, which are closed at the end of the context that is given back.
 
     Args:
@@ -29,6 +39,37 @@ def install(
         limits: how often.
     """
     app.include_router(routes.router)
-    sockets = Sockets(services, feed, accounts, limits, most_bytes=settings.server.limits.body_bytes)
-    app.mount(PATH, sockets.application)
+    problems.speak(app, routes.PREFIX, envelope.dialect)
+
+    def make(kind: type[Sockets]) -> Sockets:
+        return kind(services, feed, accounts, limits, most_bytes=settings.server.limits.body_bytes)
+
+    sockets = SocketsOnDemand(make)
+    app.mount(PATH, sockets)
     return aclosing(sockets)
+
+
+class SocketsOnDemand:
+    """The sockets, made for the first client that wants one: Socket.IO takes half a second to load, and most want none.
+
+    Args:
+        make: makes them of their class.
+    """
+
+    def __init__(self, make: Callable[[type[Sockets]], Sockets]) -> None:
+        self._make = make
+        self._made: Sockets | None = None
+        self._making = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on."""
+        async with self._making:
+            if self._made is None:
+                found = await asyncio.to_thread(import_module, "swarmgate.server.reference.sockets")
+                self._made = self._make(found.Sockets)
+        await self._made.application(scope, receive, send)
+
+    async def aclose(self) -> None:
+        """Closes the sockets, if anybody had one."""
+        if self._made is not None:
+            await self._made.aclose()

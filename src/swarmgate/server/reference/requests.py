@@ -300,7 +300,7 @@ def _mapped(body: OrchestrationBody, options: OrchestrationOptions, ask: _Asking
 
 def _steps(body: OrchestrationBody, steps: list[dict[str, Any]]) -> CouncilRequest:
     title = ", ".join(each.id for each in body.tasks)
-    return CouncilRequest("orchestration", {"what": {"title": title[:200], "steps": steps}})
+    return CouncilRequest("orchestration", {"title": title[:200], "steps": steps})
 
 
 # --- texts ---

@@ -29,7 +29,6 @@ from swarmgate.server.reference.progress import Happened
 from swarmgate.server.reference.watching import Watching
 from swarmgate.server.services.services import Services
 
-PATH = "/socket.io"
 _PING_S, _PONG_S = 25, 20
 """Seconds between two signs of life, and how long one is waited for: those of the reference."""
 
@@ -49,7 +48,7 @@ class Sockets:
         most_bytes: of one message.
 
     Attributes:
-        application: of ASGI, mounted at `PATH`, behind the door.
+        application: of ASGI, mounted at `/socket.io`, behind the door.
     """
 
     def __init__(

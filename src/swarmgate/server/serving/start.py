@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
@@ -11,10 +12,14 @@ from pathlib import Path
 from swarmgate.config import Config
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.text.redaction import redact
+from swarmgate.errors import NotAProject
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.accounts.exposure import exposure, is_loopback
+from swarmgate.server.serving import demo
 from swarmgate.server.serving import home as homes
 from swarmgate.server.serving.app import create_app
 from swarmgate.server.serving.listening import Listener, address, bind
+from swarmgate.server.serving.rooms import Rooms
 from swarmgate.server.telemetry import logs
 
 
@@ -26,23 +31,45 @@ class Started(Frozen):
         link: logs in who started it, once; empty where it listens beyond this machine.
         until: when the link is over, in local time; None: there is none.
         home: of the server.
+        project: the project that it was started in, or the demo's; empty: none.
     """
 
     url: str
     link: str = ""
     until: datetime | None = None
     home: str
+    project: str = ""
+
+
+class Wanted(Frozen):
+    """What is shown beside what is registered already.
+
+    Attributes:
+        here: a folder; the project that it lies in is registered, where it is one.
+        demo: play the demo, and show nothing else.
+        yes: and approve whatever waits in it.
+    """
+
+    here: Path | None = None
+    demo: bool = False
+    yes: bool = False
 
 
 def serve(
-    settings: Config, *, home: Path | None, environ: Mapping[str, str], started: Callable[[Started], None]
+    settings: Config,
+    *,
+    home: Path | None,
+    environ: Mapping[str, str],
+    wanted: Wanted,
+    started: Callable[[Started], None],
 ) -> None:
     """Serves until SIGINT or SIGTERM; then ends at the next safe point of what is worked on.
 
     Args:
         settings: the merged settings of the user.
-        home: the folder of what is kept; None: as the settings say.
+        home: the folder of what is kept; None: as the settings say, and for the demo a new one.
         environ: where keys and `SWARM_*` settings of projects are looked up.
+        wanted: what is shown.
         started: called once, when requests are answered.
 
     Raises:
@@ -51,23 +78,47 @@ def serve(
         UsageError: the address is taken, or the home cannot be used.
     """
     _log(settings)
-    place = homes.prepared(homes.place(settings, home))
     with ExitStack() as stack:
+        project = None
+        if wanted.demo:
+            place = stack.enter_context(demo.staged())
+            home, project = home or place / "home", place / "shortener"
         bound = stack.enter_context(bind(settings.server.host, settings.server.port))
         url = settings.server.public_url or address(bound, tls=settings.server.tls)
-        stack.enter_context(homes.taken(place, url))
-        app = create_app(settings, home=place, environ=environ, url=url)
-        accounts = app.state.accounts
-        exposure(settings.server, accounts)
+        folder = homes.prepared(homes.place(settings, home))
+        stack.enter_context(homes.taken(folder, url))
+        app = create_app(settings, home=folder, environ=environ, url=url)
+        rooms: Rooms = app.state.rooms
+        exposure(settings.server, rooms.accounts)
+        if wanted.here is not None:
+            project = _registered(rooms, wanted.here)
+        playing = set()
 
         def tell() -> None:
-            if settings.server.public_url or not is_loopback(settings.server.host):
-                started(Started(url=url, home=str(place)))
-                return
-            link = accounts.login_link(accounts.admin().id)
-            started(Started(url=url, link=f"{url}{link.path}", until=link.expires.astimezone(), home=str(place)))
+            started(_started(rooms, project))
+            if wanted.demo and project is not None:
+                playing.add(asyncio.get_running_loop().create_task(demo.play(rooms, project, yes=wanted.yes)))
 
-        Listener(app, bound, settings.server, started=tell, ending=app.state.feed.end).serve_until_told()
+        Listener(app, bound, settings.server, started=tell, ending=rooms.feed.end).serve_until_told()
+
+
+def _registered(rooms: Rooms, here: Path) -> Path | None:
+    """The project that a folder lies in, which the server shows from now on; None: there is none."""
+    try:
+        root = SwarmFolder.find(here.resolve()).root
+    except NotAProject:
+        return None
+    rooms.repositories.register(root, by="server")
+    return root
+
+
+def _started(rooms: Rooms, project: Path | None) -> Started:
+    """What is told: a link only where nobody else could use it, on this machine."""
+    server, known = rooms.settings.server, {"url": rooms.url, "home": str(rooms.home), "project": str(project or "")}
+    if server.public_url or not is_loopback(server.host):
+        return Started(**known)
+    link = rooms.accounts.login_link(rooms.accounts.admin().id)
+    return Started(**known, link=f"{rooms.url}{link.path}", until=link.expires.astimezone())
 
 
 def _log(settings: Config) -> None:

@@ -22,8 +22,8 @@ from urllib.parse import urlsplit
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import AuthenticationError, RedisError
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from swarmgate.errors import StoreAway
@@ -175,9 +175,12 @@ class RedisStore:
                     raise
                 return await work()
         except (RedisError, OSError, asyncio.IncompleteReadError) as error:
+            said = str(error).rstrip(".") or type(error).__name__
+            if isinstance(error, AuthenticationError):
+                said = "it asks for a password, or for another one"
             raise StoreAway(
-                f"The Redis at {self._place} cannot be used: {str(error).rstrip('.') or type(error).__name__}.",
-                hint="Start it, or make room for it; `[server] store` names it. The server goes on when it is back.",
+                f"The Redis at {self._place} cannot be used: {said}.",
+                hint="[server] store and store_password_env name it. The server goes on when it is back.",
             ) from error
 
 

@@ -12,7 +12,7 @@ from swarmgate.terminal.options import Json, filled
 from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
-    from swarmgate.server.serving.start import Started
+    from swarmgate.server.serving.start import Started, Wanted
 
 
 def command(
@@ -80,24 +80,32 @@ def _serve(
 
     from swarmgate.config import load
     from swarmgate.errors import UsageError
-    from swarmgate.server.serving.start import serve
+    from swarmgate.server.serving.start import Wanted, serve
 
     if yes and not demo:
         raise UsageError("--yes approves in the demo alone.", hint="For your own goals see [approve] auto")
     gc.enable()
+    wanted = Wanted(here=None if demo else Path.cwd(), demo=demo, yes=yes)
     serve(
         load(flags={"server": flags}),
         home=home,
         environ=os.environ,
-        started=lambda started: _tell(terminal, started, open_page=open_page),
+        wanted=wanted,
+        started=lambda started: _tell(terminal, started, wanted, open_page=open_page),
     )
 
 
-def _tell(terminal: Terminal, started: Started, *, open_page: bool) -> None:
+def _tell(terminal: Terminal, started: Started, wanted: Wanted, *, open_page: bool) -> None:
     """Prints what a person needs to begin."""
     lines = [f"swarmgate serves at {started.url}"]
     if started.link:
         lines.append(f"Log in, once, until {started.until:%H:%M}: {started.link}")
+    if wanted.demo:
+        lines.append(
+            "The demo begins: " + ("nobody has to approve." if wanted.yes else "approve its plan in the page.")
+        )
+    elif started.project:
+        lines.append(f"This project: {started.project}")
     terminal.result(started.model_dump(mode="json"), [*lines, "Ctrl-C ends it."])
     if open_page and started.link:
         from swarmgate.workspace.programs.browser import open_address

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, cast
 
 from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage, Storage
@@ -29,6 +29,8 @@ WINDOW_S = 60
 SHARED = 10
 """How many times as much one address may as one account: people share an address."""
 _WORDS = {"writes": "changes", "logins": "attempts to log in", "sockets": "new sockets"}
+_PATIENCE_S = 2.0
+"""Seconds that a Redis has to answer."""
 _AWAY_S = 5.0
 """Seconds for which a store that could not be reached is not tried again: each try may take as long."""
 
@@ -77,12 +79,13 @@ class RateLimits:
 
     Args:
         settings: how many in a minute.
-        storage: where they are counted.
+        store: where they are counted: `sqlite`, or the address of a Redis, as `Server.store_address` gives it.
+        home: of the server, for `limits.sqlite3`.
     """
 
-    def __init__(self, settings: ServerLimits, storage: Storage) -> None:
+    def __init__(self, settings: ServerLimits, store: str, home: Path) -> None:
         self._settings = settings
-        self._storage = storage
+        storage, self.aclose = _storage(store, home)
         self._counting = MovingWindowRateLimiter(storage)
         self._in_memory = MovingWindowRateLimiter(MemoryStorage())
         raised = storage.base_exceptions
@@ -92,22 +95,6 @@ class RateLimits:
             *(raised if isinstance(raised, tuple) else (raised,)),
         )
         self._away_until = 0.0
-
-    @classmethod
-    def of(cls, settings: ServerLimits, store: str, home: Path) -> Self:
-        """The limits of a server whose store has this address: `sqlite`, `memory`, or that of a Redis.
-
-        Args:
-            settings: how many in a minute.
-            store: as `Server.store_address` gives it, with a password.
-            home: of the server, for `limits.sqlite3`.
-        """
-        return cls(settings, _storage(store, home))
-
-    def close(self) -> None:
-        """Closes what it opened."""
-        if isinstance(self._storage, SqliteLimits):
-            self._storage.close()
 
     async def hit(self, kind: Kind, caller: Caller) -> Allowance:
         """Counts one, of a caller.
@@ -156,14 +143,17 @@ def _seconds_to(moment: float) -> int:
     return min(max(math.ceil(moment - time.time()), 1), WINDOW_S)
 
 
-def _storage(store: str, home: Path) -> Storage:
+def _storage(store: str, home: Path) -> tuple[Storage, Callable[[], Awaitable[None]]]:
+    """Where hits are counted, and what closes it."""
     if store == "sqlite":
-        return SqliteLimits(home / "limits.sqlite3")
-    if store == "memory":
-        return MemoryStorage()
+        counts = SqliteLimits(home / "limits.sqlite3")
+        return counts, counts.aclose
     from limits.aio.storage import RedisStorage  # noqa: PLC0415 - not every server has a Redis
+    from redis.asyncio import ConnectionPool  # noqa: PLC0415 - the same
 
+    pool = ConnectionPool.from_url(store, socket_connect_timeout=_PATIENCE_S, socket_timeout=_PATIENCE_S)
     address = f"async+redis+{store}" if store.startswith("unix://") else f"async+{store}"
-    return RedisStorage(
-        address, implementation="redispy", key_prefix="swarmgate-limits", socket_connect_timeout=2, socket_timeout=2
+    counted = RedisStorage(
+        address, implementation="redispy", key_prefix="swarmgate-limits", connection_pool=cast("Any", pool)
     )
+    return counted, pool.disconnect

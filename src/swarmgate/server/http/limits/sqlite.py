@@ -119,9 +119,9 @@ class SqliteLimits(Storage, MovingWindowSupport):
 
         await self._call(forget)
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Closes the file."""
-        self._thread.submit(self._close).result()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
         self._thread.shutdown()
 
     async def _counter(self, column: str, key: str, otherwise: float) -> float:
@@ -143,7 +143,8 @@ class SqliteLimits(Storage, MovingWindowSupport):
             self._close()
         if self._opened is None:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            with contextlib.suppress(FileExistsError):  # closing another descriptor drops SQLite's locks
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             database = sqlite3.connect(self._path, timeout=2)
             database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + _TABLES)
             self._opened = database, self._path.stat().st_ino

@@ -88,13 +88,14 @@ class Runs:
     # --- for other services ---
 
     async def begin(self, who: Principal, *, repo: str, text: str, spec: str, source: str) -> Goal:
-        """Writes a new goal down, and has it planned."""
+        """Writes a new goal down, with a plan as what is wanted of it, and has the queue know."""
         created = await asyncio.to_thread(
             lambda: self.access.goals_there.create(
                 repo, text, spec=spec, source=source, owner=who.account.id, by=who.actor
             )
         )
-        return await self.queue.want(created.id, Verb.PLAN, by=who.actor)
+        self.queue.created(created)
+        return created
 
     async def want(self, who: Principal, goal: Goal, verb: Verb, **arguments: Any) -> RunView:
         """Puts work on a goal into the queue.

@@ -1,4 +1,4 @@
-"""Accounts, keys and sessions as the faces ask for them: admins keep them, everybody has their own."""
+"""Accounts and keys as the faces ask for them: admins keep them, everybody has their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from swarmgate.errors import NotAllowed, NotFound
 from swarmgate.server.accounts.accounts import Accounts as Known
-from swarmgate.server.accounts.model import Account, ApiKey, AuditEntry, NewApiKey, Principal, Role, Tokens
+from swarmgate.server.accounts.model import Account, ApiKey, AuditEntry, NewApiKey, Principal, Role
 from swarmgate.server.services.reading.access import require, unknown
 from swarmgate.server.services.reading.paging import number, page
 from swarmgate.server.services.views.account import LinkView, MeView
@@ -35,33 +35,6 @@ class Accounts:
     async def me(self, who: Principal) -> MeView:
         """Who asks."""
         return MeView(account=who.account, via=who.via)
-
-    async def log_in(self, name: str, password: str, *, address: str = "") -> Tokens:
-        """Tokens for who knows the password of an account.
-
-        Raises:
-            Unauthenticated: they do not; nothing tells why.
-        """
-
-        def checked() -> Tokens:
-            account = self.known.check_password(name, password)
-            self.known.log.add(f"user:{account.name}", "login", account.id, address=address)
-            return self.known.sessions.issue(account.id)
-
-        return await asyncio.to_thread(checked)
-
-    async def refresh(self, token: str) -> Tokens:
-        """The next tokens for a refresh token.
-
-        Raises:
-            Unauthenticated: it is none, over, or was used before; that ends the whole login.
-        """
-        return await asyncio.to_thread(self.known.refresh, token)
-
-    async def log_out(self, who: Principal) -> None:
-        """Ends the login that proved who asks; a key stays as it is."""
-        if who.session:
-            await asyncio.to_thread(self.known.sessions.end, who.session)
 
     async def set_password(self, who: Principal, password: str) -> None:
         """Gives who asks another password; their other sessions end.
@@ -172,9 +145,12 @@ class Accounts:
         """A link with which somebody logs in, once and soon.
 
         Raises:
+            NotAllowed: a key asks: it would outlive itself.
             NotFound: there is no such account.
         """
         require(who, Role.ADMIN, _SERVER)
+        if who.via == "key":
+            raise NotAllowed("A key makes no login links.", hint="log in, then make it")
         made = await self._done(who, "login_link_made", account, lambda: self.known.login_link(account))
         return LinkView(path=made.path, expires=made.expires.isoformat(timespec="seconds"))
 

@@ -6,7 +6,7 @@ import hashlib
 from functools import cached_property
 from typing import Generic, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from swarmgate.domain.base import Frozen
 
@@ -32,6 +32,8 @@ class View(Frozen):
 class Page(View, Generic[T]):
     """A part of a list, in order."""
 
+    # To look for docstrings in the source costs a tenth of a second for each kind of item: they are not made there.
+    model_config = ConfigDict(use_attribute_docstrings=False)
+
     items: tuple[T, ...] = ()
-    next: str = ""
-    """What `after` has to be for the next part; empty: this is the last one."""
+    next: str = Field("", description="What `after` has to be for the next part; empty: this is the last one.")
