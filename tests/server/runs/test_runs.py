@@ -101,8 +101,8 @@ async def test_what_is_wanted_twice_is_refused_and_what_is_unknown_is_told(serve
         await served.runs.want(goal.id, Verb.RUN, by=ADA)
     with pytest.raises(NotFound):
         await served.runs.want("g-000000000000", Verb.RUN, by=ADA)
-    with pytest.raises(UsageError, match="takes no shell"):
-        await served.runs.want(goal.id, Verb.RUN, by=ADA, shell="id")
+    with pytest.raises(UsageError, match="takes no force"):
+        await served.runs.want(goal.id, Verb.RUN, by=ADA, force=True)
     with pytest.raises(UsageError, match="no end of a run"):
         await served.runs.want(goal.id, Verb.RUN, by=ADA, until="never")
     with pytest.raises(UsageError, match="what should be different"):
