@@ -87,3 +87,4 @@ async def served(home: Path, project: Project) -> AsyncIterator[Served]:
     made = Served(home, project)
     yield made
     await made.runs.close(grace_s=0.1)
+    made.repositories.close()

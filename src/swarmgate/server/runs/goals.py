@@ -103,8 +103,8 @@ class Goals:
         Raises:
             NotFound: there is none.
         """
-        if id in self.records.ids():
-            return self.records.get(id)
+        if (kept := self.records.find(id)) is not None:
+            return kept
         for each in self.repositories.list():
             if (goal := self._checkout(each)) is not None and goal.id == id:
                 return goal
