@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -43,6 +44,8 @@ class Repositories:
         self, home: Path, *, private_hosts: tuple[str, ...] = (), resolve: Resolve = addresses.resolved
     ) -> None:
         self._database = home / DATABASE
+        self._files = (str(self._database), f"{self._database}-wal")
+        self._listed: tuple[object, tuple[Repository, ...]] | None = None
         self._private_hosts, self._resolve = frozenset(each.lower() for each in private_hosts), resolve
 
     def register(
@@ -95,8 +98,12 @@ class Repositories:
 
     def list(self) -> tuple[Repository, ...]:
         """All of them, by id."""
-        with self._open() as database:
-            return tuple(Repository(**row) for row in database.execute("select * from repositories order by id"))
+        stamp = tuple(map(_stamp, self._files))
+        if self._listed is None or self._listed[0] != stamp:
+            with self._open() as database:
+                rows = database.execute("select * from repositories order by id")
+                self._listed = stamp, tuple(Repository(**row) for row in rows)
+        return self._listed[1]
 
     def get(self, id: str) -> Repository:  # noqa: A002 - the field's name
         """The one of that id.
@@ -104,11 +111,10 @@ class Repositories:
         Raises:
             NotFound: there is none.
         """
-        with self._open() as database:
-            row = database.execute("select * from repositories where id = ?", (id,)).fetchone()
-        if row is None:
-            raise NotFound("There is no such repository.")
-        return Repository(**row)
+        for each in self.list():
+            if each.id == id:
+                return each
+        raise NotFound("There is no such repository.")
 
     def change(self, id: str, *, name: str | None = None, base: str | None = None) -> Repository:  # noqa: A002 - the field's name
         """Changes what is given.
@@ -175,6 +181,15 @@ class Repositories:
             raise LedgerWriteFailed(
                 f"The server's database cannot be used: {error}.", hint=f"Look at {self._database} and at its disk."
             ) from error
+
+
+def _stamp(file: str) -> tuple[int, int, int] | None:
+    """Changes with every write to the database, by whatever process."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - half of the time of `Path.stat`: every request asks for repositories
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _is_address(source: str | Path) -> bool:

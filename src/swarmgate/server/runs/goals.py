@@ -6,7 +6,9 @@ import hashlib
 import secrets
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from swarmgate.domain.actor import USER
@@ -22,6 +24,7 @@ from swarmgate.server.runs.model import Goal, Verb, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.workspace.git import cloning
 
+_SHOWN = 1000
 _OF_SERVER = "SWARM_SERVER__"
 """Begins the variables that are the server's own settings: no project is told them."""
 
@@ -103,7 +106,7 @@ class Goals:
         Raises:
             NotFound: there is none.
         """
-        if id in self.records.ids():
+        with suppress(NotFound):
             return self.records.get(id)
         for each in self.repositories.list():
             if (goal := self._checkout(each)) is not None and goal.id == id:
@@ -210,16 +213,18 @@ class Goals:
 
     def _checkout(self, repository: Repository) -> Goal | None:
         """The goal that the registered folder itself is, where somebody works in it."""
-        if repository.kind != "path" or not SwarmFolder(Path(repository.source)).ledger.is_file():
+        if repository.kind != "path":
             return None
-        digest = hashlib.sha256(repository.source.encode(errors="surrogateescape")).hexdigest()[:12]
-        return Goal(
-            id=f"c-{digest}",
-            repo=repository.id,
-            kind="checkout",
-            path=repository.source,
-            created=repository.added,
-        )
+        goal, ledger = _shown(repository)
+        return goal if ledger.is_file() else None
+
+
+@lru_cache(maxsize=_SHOWN)
+def _shown(repository: Repository) -> tuple[Goal, Path]:
+    """The goal of a registered folder, and the ledger without which it is none: every request asks for it."""
+    digest = hashlib.sha256(repository.source.encode(errors="surrogateescape")).hexdigest()[:12]
+    goal = Goal(id=f"c-{digest}", repo=repository.id, kind="checkout", path=repository.source, created=repository.added)
+    return goal, SwarmFolder(Path(repository.source)).ledger
 
 
 def require_known(goals: Goals, goal: str, repo: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -151,11 +151,15 @@ def identity_of(root: Path, *, lasting: bool) -> Identity:
         root: of the project.
         lasting: only the ledger; else also what tells of work that goes on, the plan's files and the settings.
     """
+    ledger, others = _paths(root)
+    return (stamp(ledger),) if lasting else (stamp(ledger), *map(stamp, others))
+
+
+@lru_cache(maxsize=_KEPT)
+def _paths(root: Path) -> tuple[Path, tuple[Path, ...]]:
+    """The ledger of a project, and what else tells how it stands: putting paths together takes longer than a look."""
     folder = SwarmFolder(root)
-    paths = [folder.ledger]
-    if not lasting:
-        paths += [folder.lock, folder.plan_md, folder.plan_json, folder.config, folder.breakers]
-    return tuple(map(stamp, paths))
+    return folder.ledger, (folder.lock, folder.plan_md, folder.plan_json, folder.config, folder.breakers)
 
 
 def stamp(path: Path) -> tuple[int, int, int] | None:
