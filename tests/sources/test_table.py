@@ -10,8 +10,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/sources.md"
 REQUIREMENTS = 315
-SERVICE = {286, 292, 306, 309, 310}
-"""Redis, WebSocket, rate limits, JWT and REST: what the team server brings."""
 _ROW = re.compile(r"^\| (\d+) \| [^|]+ \| [^|]+ \| (\w+) \| ([^|]*) \|$", re.MULTILINE)
 _TEST = re.compile(r"`(tests/(?:\w+/)*test_\w+\.py)::(\w+)`")
 
@@ -57,7 +55,7 @@ def problems(text: str) -> list[str]:
         )
     why = explained(text)
     for number, state, _ in rows:
-        if state not in {"works", "different", "service"} or (state == "service") is not (number in SERVICE):
+        if state not in {"works", "different"}:
             found.append(f"{number}: {state} is no state of it")
         if state != "works" and (len(why.get(number, ())) != 2 or not all(why[number])):
             found.append(f"{number}: {state}, without a reason and what to type instead")
@@ -86,7 +84,6 @@ def test_what_is_wrong_is_found() -> None:
         (text.replace(row[0], row[0].replace("tests/", "tests/no/", 1)), "27: tests/no/"),
         (text.replace(row[0], re.sub(r"`.*`", "by hand", row[0])), "27: no list of tests: 'by hand'"),
         (text.replace(row[0], row[0].replace("| works |", "| partial |")), "27: partial is no state of it"),
-        (text.replace(row[0], row[0].replace("| works |", "| service |")), "27: service is no state of it"),
         (text.replace(row[0], row[0].replace("| works |", "| different |")), "27: different, without a reason"),
     ):
         assert any(each.startswith(told) for each in problems(wrong)), told

@@ -29,6 +29,7 @@ T = TypeVar("T")
 LOOK_S = 0.02
 """Seconds between two looks, at least."""
 _SHARE = 20
+_MOST_S = 1.0
 _RETRY_S = 0.5
 _CHUNK = 128
 """Lines that are kept in one step."""
@@ -67,6 +68,7 @@ class Collector:
         self._lock = threading.Lock()
         self._anew = threading.Event()
         self._stopping = threading.Event()
+        self._busy = False
         self._thread = threading.Thread(target=self._run, name="swarm-feed", daemon=True)
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -98,9 +100,10 @@ class Collector:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            began = time.monotonic()
-            pause = self._look()
-            self._stopping.wait(pause or max(LOOK_S, (time.monotonic() - began) * _SHARE))
+            began, self._busy = time.thread_time(), False
+            away_s = self._look()
+            looked_s = 0.0 if self._busy else time.thread_time() - began
+            self._stopping.wait(away_s or min(max(LOOK_S, looked_s * _SHARE), _MOST_S))
         self._look()
 
     def _look(self) -> float:
@@ -137,6 +140,7 @@ class Collector:
                 self._record(record)
 
     def _record(self, record: Record) -> None:
+        self._busy = True
         if not record.placed:
             kept = self._await(self._sink.cursor(record.key))
             seq, head = from_json(kept) if kept else (0, GENESIS)
