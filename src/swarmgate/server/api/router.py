@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
 from swarmgate.server.api import (
     accounts,
@@ -17,6 +22,8 @@ from swarmgate.server.api import (
     tasks,
 )
 from swarmgate.server.api.openapi import document
+from swarmgate.server.api.routes import PREFIX
+from swarmgate.server.http.problems import http_error
 
 _ROUTERS = (goals, decisions, tasks, runs, sessions, accounts, repositories, councils, gates, records)
 
@@ -29,4 +36,22 @@ def install(app: FastAPI) -> None:
     """
     for each in _ROUTERS:
         app.router.routes.extend(each.router.routes)
+    app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _not_allowed)
     app.openapi = lambda: document(app)  # type: ignore[method-assign]  # FastAPI's own way
+
+
+async def _not_allowed(request: Request, error: Exception) -> Response:
+    """Says which methods there are at a path: the framework names only those of the first route that it tried."""
+    if not isinstance(error, HTTPException):
+        raise error
+    allowed = methods_at(request.url.path)
+    headers = {**(error.headers or {}), **({"Allow": ", ".join(sorted(allowed))} if allowed else {})}
+    return await http_error(request, HTTPException(error.status_code, error.detail, headers))
+
+
+def methods_at(path: str) -> frozenset[str]:
+    """The methods of all routes of a path; none where it is no path of `/v1`."""
+    if not path.startswith(f"{PREFIX}/"):
+        return frozenset()
+    routes = (route for each in _ROUTERS for route in each.router.routes if isinstance(route, APIRoute))
+    return frozenset(method for route in routes if route.path_regex.match(path) for method in route.methods or ())

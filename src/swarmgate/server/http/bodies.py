@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 
 from starlette.types import Message, Receive
 
 from swarmgate.errors import BadRequest, BodyTooLarge, BodyTooSlow
+
+_LINGER_S, _LINGER_BYTES = 2.0, 16 * 1024 * 1024
+"""How long, and for how much, the rest of a body is let pass that is refused."""
 
 
 class ClientGone(Exception):
@@ -33,6 +37,7 @@ async def read_body(headers: Mapping[str, str], receive: Receive, *, most: int, 
     if not (length.isascii() and length.isdigit()):
         raise BadRequest("Content-Length is no number.")
     if len(length) > len(str(most)) or int(length) > most:
+        await _discard(receive)
         raise _too_large(most)
     try:
         async with asyncio.timeout(seconds):
@@ -63,9 +68,22 @@ async def _all(receive: Receive, most: int) -> bytes:
             raise ClientGone
         body += message.get("body", b"")
         if len(body) > most:
+            await _discard(receive)
             raise _too_large(most)
         if not message.get("more_body", False):
             return bytes(body)
+
+
+async def _discard(receive: Receive) -> None:
+    """Lets the rest of a body pass for a while: a client that is cut off in the middle does not see the answer."""
+    passed = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_S):
+            while passed < _LINGER_BYTES:
+                message = await receive()
+                passed += len(message.get("body", b""))
+                if not message.get("more_body", False):
+                    return
 
 
 def _too_large(most: int) -> BodyTooLarge:

@@ -110,7 +110,7 @@ class Services:
             approvals=approvals,
             questions=questions,
             needs=Needs(access, known, approvals, questions),
-            councils=Councils(access, queue, store, environ),
+            councils=Councils(access, queue, store, environ, owner),
             ledger=Ledgers(access, readings),
             evidence=Evidence(access, readings),
             cost=Cost(access, readings),
