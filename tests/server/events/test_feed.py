@@ -12,6 +12,7 @@ from tests.server.events.conftest import Project, council, feeding, more, taken,
 from tests.server.redis_server import RedisServer, redis_program, redis_server
 
 from swarmgate.council.records.lifecycle import Begun, Completed, Stopped
+from swarmgate.domain.text.redaction import redact
 from swarmgate.errors import StoreAway
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.journal.redis import RedisDocuments
@@ -65,6 +66,10 @@ async def test_a_line_of_a_ledger_is_told_with_its_words_its_author_and_its_plac
         assert (event.repo, event.goal, event.actor) == ("shop", "g-1", "user:ada")
         assert event.text
         assert "s3cr3t" not in frame.text
+        feed._mask = partial(redact, secrets=("opensesame-1",))  # as the server has it from its settings
+        feed.publish("noted", "it is opensesame-1", data={"deep": ["opensesame-1"]})
+        (published,) = await taken(feed, 1, 1)
+        assert "opensesame" not in published.text
         assert frame.sse == b"id: 1\ndata: %b\n\n" % frame.json
         assert json.loads(frame.json)["seq"] == 1
 

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -59,10 +59,11 @@ class Collector:
 
     Args:
         sink: that takes them.
+        mask: masks the secrets in a text.
     """
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
+    def __init__(self, sink: Sink, mask: Callable[[str], str]) -> None:
+        self._sink, self._mask = sink, mask
         self._loop: asyncio.AbstractEventLoop | None = None
         self._folders: dict[Path, Folder] = {}
         self._lock = threading.Lock()
@@ -167,7 +168,8 @@ class Collector:
         if not chunk:
             return
         rows = [
-            StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line))) for line in chunk
+            StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line, self._mask)))
+            for line in chunk
         ]
         last = chunk[-1]
         if not self._await(self._sink.keep(record.key, rows, to_json((last.seq, last.hash)))):

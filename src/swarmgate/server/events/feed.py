@@ -19,10 +19,12 @@ import uuid
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from swarmgate.domain.text.redaction import masked, redact
 from swarmgate.errors import StoreAway
 from swarmgate.server.events.collector import Collector
 from swarmgate.server.events.epoch import SPAN, Epochs, cursors, stream
@@ -54,12 +56,16 @@ class Feed:
         store: that holds it.
         home: of the server; `feed.json` in it remembers the epoch.
         metrics: of the server: events are counted in it.
+        secrets: values that no event may hold, beside what looks like one.
     """
 
-    def __init__(self, store: Store, home: Path, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self, store: Store, home: Path, metrics: Metrics | None = None, *, secrets: tuple[str, ...] = ()
+    ) -> None:
         self.metrics = metrics or Metrics()
         self._store, self._epochs = store, Epochs(store, home)
-        self._collector = Collector(self)
+        self._mask = partial(redact, secrets=secrets)
+        self._collector = Collector(self, self._mask)
         self._window: Window | None = None
         self._epoch = -1
         self._ended = False
@@ -130,7 +136,7 @@ class Feed:
 
         Args:
             type: of the event, such as `run_started`.
-            text: in words, without secrets.
+            text: in words.
             repo: id of the repository; empty: only administrators see it.
             goal: id of the goal, if it is of one.
             task: id of the task, if it is about one.
@@ -147,8 +153,8 @@ class Feed:
             type=type,
             task=task,
             actor=actor,
-            text=text,
-            data={**(data or {}), "type": type},
+            text=self._mask(text),
+            data=masked({**(data or {}), "type": type}, self._mask),
         )
         self._waiting.append((uuid.uuid4().hex, stored(event)))
         if self._loop is not None:

@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple
 
 from pydantic_core import from_json
 
-from swarmgate.domain.text.redaction import redact
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.journal.chain import GENESIS, hash_of, walk
 from swarmgate.journal.documents import stamp_of
@@ -30,13 +29,11 @@ class Followed:
         repo: id of the repository.
         goal: id of the goal; empty: the folder is the repository's own, in which councils are held.
         swarm: its `.swarm/`.
-        mask: masks the secrets in a text, of what was recorded before its keys were known.
     """
 
     repo: str
     goal: str
     swarm: Path
-    mask: Callable[[str], str] = redact
 
     @property
     def owner(self) -> str:

@@ -6,9 +6,7 @@ import hashlib
 import secrets
 import shutil
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 
 from swarmgate.domain.actor import USER
@@ -24,7 +22,6 @@ from swarmgate.server.runs.model import Goal, Verb, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.workspace.git import cloning
 
-_SHOWN = 1000
 _OF_SERVER = "SWARM_SERVER__"
 """Begins the variables that are the server's own settings: no project is told them."""
 
@@ -93,7 +90,7 @@ class Goals:
         if archived:
             found = self._archive.all()
         else:
-            kept = self.records.all()
+            kept = [each for each in self.records.all() if not each.archived]
             ids = {each.id for each in kept}
             shown = (goal for each in self.repositories.list() if (goal := self._checkout(each)) is not None)
             found = (*kept, *(each for each in shown if each.id not in ids))
@@ -106,8 +103,8 @@ class Goals:
         Raises:
             NotFound: there is none.
         """
-        with suppress(NotFound):
-            return self.records.get(id)
+        if (kept := self.records.find(id)) is not None:
+            return kept
         for each in self.repositories.list():
             if (goal := self._checkout(each)) is not None and goal.id == id:
                 return goal
@@ -213,18 +210,16 @@ class Goals:
 
     def _checkout(self, repository: Repository) -> Goal | None:
         """The goal that the registered folder itself is, where somebody works in it."""
-        if repository.kind != "path":
+        if repository.kind != "path" or not SwarmFolder(Path(repository.source)).ledger.is_file():
             return None
-        goal, ledger = _shown(repository)
-        return goal if ledger.is_file() else None
-
-
-@lru_cache(maxsize=_SHOWN)
-def _shown(repository: Repository) -> tuple[Goal, Path]:
-    """The goal of a registered folder, and the ledger without which it is none: every request asks for it."""
-    digest = hashlib.sha256(repository.source.encode(errors="surrogateescape")).hexdigest()[:12]
-    goal = Goal(id=f"c-{digest}", repo=repository.id, kind="checkout", path=repository.source, created=repository.added)
-    return goal, SwarmFolder(Path(repository.source)).ledger
+        digest = hashlib.sha256(repository.source.encode(errors="surrogateescape")).hexdigest()[:12]
+        return Goal(
+            id=f"c-{digest}",
+            repo=repository.id,
+            kind="checkout",
+            path=repository.source,
+            created=repository.added,
+        )
 
 
 def require_known(goals: Goals, goal: str, repo: str) -> tuple[str, str]:

@@ -66,7 +66,7 @@ class Rooms:
         accounts = Accounts(home, server)
         store = open_store(server, home, environ)
         metrics = Metrics()
-        feed = Feed(store, home, metrics)
+        feed = Feed(store, home, metrics, secrets=settings.keys(environ))
         repositories = Repositories(home, private_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
@@ -133,6 +133,7 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.repositories.close)
             stack.push_async_callback(self.limits.aclose)
             stack.push_async_callback(self.store.close)
             await self.feed.start()

@@ -89,7 +89,7 @@ class Readings:
             SwarmError: as `make` does; that is not kept.
         """
         key = (goal.id, name)
-        identity = identity_of(Path(goal.path), lasting=lasting)
+        identity = identity_of(goal.path, lasting=lasting)
         kept = self._kept.get(key)
         wanted = (goal.wanted, goal.ended)
         if kept and kept.identity == identity and (lasting or time.monotonic() - kept.made < _AGE_S):
@@ -144,28 +144,29 @@ class Readings:
         return value
 
 
-def identity_of(root: Path, *, lasting: bool) -> Identity:
+def identity_of(root: str, *, lasting: bool) -> Identity:
     """What the files of a project that views are made of look like from outside.
 
     Args:
         root: of the project.
         lasting: only the ledger; else also what tells of work that goes on, the plan's files and the settings.
     """
-    ledger, others = _paths(root)
+    ledger, *others = _watched(root)
     return (stamp(ledger),) if lasting else (stamp(ledger), *map(stamp, others))
 
 
 @lru_cache(maxsize=_KEPT)
-def _paths(root: Path) -> tuple[Path, tuple[Path, ...]]:
-    """The ledger of a project, and what else tells how it stands: putting paths together takes longer than a look."""
-    folder = SwarmFolder(root)
-    return folder.ledger, (folder.lock, folder.plan_md, folder.plan_json, folder.config, folder.breakers)
+def _watched(root: str) -> tuple[str, ...]:
+    """The files that are looked at, the ledger first: thousands of times a second no path is put together."""
+    folder = SwarmFolder(Path(root))
+    paths = (folder.ledger, folder.lock, folder.plan_md, folder.plan_json, folder.config, folder.breakers)
+    return tuple(map(str, paths))
 
 
-def stamp(path: Path) -> tuple[int, int, int] | None:
-    """Of one file."""
+def stamp(path: str | Path) -> tuple[int, int, int] | None:
+    """Of one file; None: it is not there."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - half of the time that `Path.stat` takes, thousands of times a second
+        found = os.stat(path)  # noqa: PTH116 - half of the time that `Path.stat` takes
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
