@@ -163,7 +163,7 @@ def planned(place: Path, base_url: str) -> Path:
 
 
 async def _read(served: Served, path: str, times: int) -> int:
-    """Reads a path over one connection; the bytes of the last answer. So short a client leaves others the processor."""
+    """Reads a path over one connection; the bytes of the last answer. So short a client leaves the processor to others."""
     host, port = served.url.removeprefix("http://").split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     lines = [f"GET {path} HTTP/1.1", f"Host: {host}:{port}", *(f"{k}: {v}" for k, v in served.headers.items())]

@@ -92,7 +92,7 @@ async def arrived(receiver: Receiver, count: int) -> None:
 async def test_what_waits_is_told_once_also_after_a_restart(told: Told) -> None:
     with receiving() as hook:
         told.needs = [notice(1)]
-        setting: dict[str, object] = {"url": hook.url, "secret_env": "HOOK"}
+        setting = {"url": hook.url, "secret_env": "HOOK"}
         for _ in range(2):
             notifier = told.notifier(setting, environ={"HOOK": "geheim"})
             await notifier.start()

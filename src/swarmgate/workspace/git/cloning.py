@@ -122,7 +122,9 @@ def unmerged(target: Path, *, settings: Mapping[str, str] | None = None) -> tupl
 
 def _ahead(target: Path, branch: str) -> bool:
     """Whether a branch has commits that no branch of the source has."""
-    code, out, err = call(target, "rev-list", "--max-count=1", f"refs/heads/{branch}", "--not", f"--remotes={REMOTE}")
+    code, out, err = call(
+        target, "rev-list", "--max-count=1", f"refs/heads/{branch}", "--not", f"--remotes={REMOTE}"
+    )
     if code:
         raise failure("rev-list", err)
     return bool(out.strip())
