@@ -71,7 +71,7 @@ def asked(document: Path, url: str, *options: str) -> subprocess.CompletedProces
         env={**os.environ, "PYTHONWARNINGS": ""},
         capture_output=True,
         text=True,
-        timeout=540,
+        timeout=1500,
         check=False,
     )
 

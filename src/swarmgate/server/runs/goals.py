@@ -90,7 +90,7 @@ class Goals:
         if archived:
             found = self._archive.all()
         else:
-            kept = self.records.all()
+            kept = [each for each in self.records.all() if not each.archived]
             ids = {each.id for each in kept}
             shown = (goal for each in self.repositories.list() if (goal := self._checkout(each)) is not None)
             found = (*kept, *(each for each in shown if each.id not in ids))
@@ -103,8 +103,8 @@ class Goals:
         Raises:
             NotFound: there is none.
         """
-        if id in self.records.ids():
-            return self.records.get(id)
+        if (kept := self.records.find(id)) is not None:
+            return kept
         for each in self.repositories.list():
             if (goal := self._checkout(each)) is not None and goal.id == id:
                 return goal

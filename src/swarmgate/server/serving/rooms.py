@@ -132,6 +132,7 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.repositories.close)
             stack.push_async_callback(self.limits.aclose)
             stack.push_async_callback(self.store.close)
             self.feed.follow_all(self.changes.followed)
