@@ -154,6 +154,7 @@ def test_no_text_of_an_agent_or_a_repository_does_anything(
         "description": HOSTILE,
         "acceptance": [HOSTILE],
         "files": ["src/calc/part_1.1.py"],
+        "complexity": "SMALL",
     }
     saved = call("save_plan", title=HOSTILE, phases=[{"name": HOSTILE, "tasks": [task]}])
     writes = code({"src/calc/part_1.1.py": f'"""A part."""\n\nVALUE = {HOSTILE!r}\n'})
