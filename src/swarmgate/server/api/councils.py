@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import BEGUN, LOOK, told
 from swarmgate.server.api.bodies import NewCouncil, PersonalAnswer, ResumedCouncil
 from swarmgate.server.api.bodies import Pattern as Named
 from swarmgate.server.api.parameters import After, AfterNumber, CouncilId, Limit, OfGoal, OfRepo
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.record import (
     ArgumentGraph,
@@ -21,7 +22,7 @@ from swarmgate.server.services.views.record import (
 )
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Councils"])
+router = routes("Councils")
 
 
 @router.get("/councils", response_model=Page[CouncilSummary], responses=LOOK)

@@ -67,9 +67,9 @@ class Repositories:
             UsageError: it is no repository, may not be cloned from, or another one has the id.
             WorkspaceError: git cannot use it.
         """
-        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
         if base and not _BRANCH.fullmatch(base):
             raise UsageError(f"{base[:200]!r} is no name of a branch.")
+        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
         name = " ".join(name.split())[:200] or place.rstrip("/").rpartition("/")[2].removesuffix(".git") or "repository"
         with self._database.writing() as database:
             known = database.execute("select * from repositories where source = ?", (place,)).fetchone()
