@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -36,9 +37,9 @@ class Followed:
     swarm: Path
 
     @property
-    def owner(self) -> str:
-        """What names its events in the store."""
-        return self.goal or self.repo
+    def key(self) -> str:
+        """What names its events in the store: of the folder alone, so that whose it is may change."""
+        return blake2b(str(self.swarm.resolve()).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
 class Line(NamedTuple):
@@ -78,6 +79,7 @@ class Record:
         self.followed, self.name, self.source = followed, name, source
         self.seq, self.hash, self.placed = 0, GENESIS, False
         self.pattern, self.trouble = "", ""
+        self._owner = followed.key
         self._make, self._stamp = lines, stamp
         self._lines: Lines | None = None
         self._seen: Hashable = None
@@ -86,7 +88,7 @@ class Record:
     @property
     def key(self) -> str:
         """What names it in the store."""
-        return f"{self.followed.owner}/{self.name}"
+        return f"{self._owner}/{self.name}"
 
     def grew(self) -> bool:
         """Whether it may have more lines than were kept."""

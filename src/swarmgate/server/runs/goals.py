@@ -44,6 +44,7 @@ class Goals:
         self.home, self.repositories = home, repositories
         self.environ = {key: value for key, value in environ.items() if not key.upper().startswith(_OF_SERVER)}
         self.records = Records(home / "goals", "goal.json", Goal)
+        self._archive = Records(home / "archive", "goal.json", Goal)
 
     def create(self, repo: str, text: str, *, spec: str = "", source: str = "", owner: str, by: str) -> Goal:
         """Writes a new goal down, with a plan as what is wanted of it. Its clone is made by the worker.
@@ -203,10 +204,6 @@ class Goals:
                 )
         with writing(folder):
             shutil.rmtree(folder)
-
-    @property
-    def _archive(self) -> Records[Goal]:
-        return Records(self.home / "archive", "goal.json", Goal)
 
     def _checkout(self, repository: Repository) -> Goal | None:
         """The goal that the registered folder itself is, where somebody works in it."""

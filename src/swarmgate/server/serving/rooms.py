@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -136,11 +135,11 @@ class Rooms:
             stack.callback(self.repositories.close)
             stack.push_async_callback(self.limits.aclose)
             stack.push_async_callback(self.store.close)
+            self.feed.follow_all(self.changes.followed)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
             await self.notifier.start()
             stack.push_async_callback(self.notifier.close)
-            await asyncio.to_thread(self.changes.follow_all)
             await self.runs.start()
             stack.push_async_callback(self.runs.close)
             yield

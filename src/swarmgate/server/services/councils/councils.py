@@ -363,11 +363,20 @@ class Councils:
         """
         return measured(await self.executions(who, repo=repo))
 
+    async def repository_of(self, who: Principal, goal: str) -> str:
+        """The id of the repository that a goal is of; empty where no goal is named.
+
+        Raises:
+            NotFound: there is no such goal, or none that may be seen.
+        """
+        return (await asyncio.to_thread(self._access.goal, who, goal)).repo if goal else ""
+
     async def agents(self, who: Principal, *, repo: str = "") -> dict[str, dict[str, Any]]:
         """The agents of the settings by name, as requests for councils in that repository name them.
 
         Raises:
             NotFound: there is no such repository, or none that may be seen.
+            NotAProject: nothing of it was fetched yet.
             UsageError: nothing says which repository.
         """
 
