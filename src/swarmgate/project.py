@@ -162,8 +162,15 @@ class Project:
 
         return Repository.discover(self.folder.root)
 
-    def command_runner(self, config: Config | None = None, guarded: tuple[Path, ...] = ()) -> CommandRunner:
+    def command_runner(
+        self, config: Config | None = None, guarded: tuple[Path, ...] = (), *, root: Path | None = None
+    ) -> CommandRunner:
         """What runs the commands of agents, the tests, and the programs that gates start; `guarded` stays as it is.
+
+        Args:
+            config: the settings; None: the project's.
+            guarded: what no command writes, beside `.swarm/`.
+            root: of the repository, for who knows it; None: git is asked.
 
         Raises:
             MissingRequirement: there is no such sandbox here.
@@ -172,7 +179,7 @@ class Project:
         from swarmgate.gates import confinement
 
         settings = (config or self.config).commands
-        return confinement.confined(self.repository().root, settings, guarded=(self.folder.path, *guarded))
+        return confinement.confined(root or self.repository().root, settings, guarded=(self.folder.path, *guarded))
 
     def guidance(self, about: str) -> str:
         """The standing guidance in context.md of the domains that a text is about, as lists; empty: there is none.

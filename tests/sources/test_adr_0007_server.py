@@ -57,7 +57,7 @@ def test_every_endpoint_asks_for_a_token(project: Project, tmp_path: Path) -> No
         secret = (at.home / "signing.key").read_bytes().strip()
         over = jwt.encode({**claims, "exp": int(time.time()) - 600}, secret, "HS256")
         forged = jwt.encode(claims, "x" * 64, "HS256")
-        unsigned = jwt.encode(claims, None, "none")
+        unsigned = jwt.encode(claims, "", "none")
         with httpx.Client(base_url=at.url) as nobody:
             for method, path in ENDPOINTS:
                 for token in ("", over, forged, unsigned):
@@ -73,7 +73,7 @@ def test_every_endpoint_asks_for_a_token(project: Project, tmp_path: Path) -> No
 def test_requests_are_limited(project: Project, tmp_path: Path) -> None:
     """So many a minute begin something; who asks once more is told when to come again."""
     with served(project, tmp_path / "home", limits={"writes_per_minute": 2}) as (_, client):
-        bad = {"tasks": []}
+        bad: dict[str, Any] = {"tasks": []}
         for left in ("1", "0"):
             answer = client.post(f"{AGENTS}/orchestrate/parallel", json=bad)
             assert (answer.status_code, answer.headers["ratelimit-remaining"]) == (400, left)

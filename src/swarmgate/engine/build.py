@@ -48,7 +48,7 @@ def build(
     folder, memory = project.folder, memory_of(project)
     config = steered(project.config, memory.known)
     agent_files = survey(config, repository.root, SPEAKING, lambda: repository.list_tree(repository.snapshot()))
-    commands = project.command_runner(config, agent_files.guarded)
+    commands = project.command_runner(config, agent_files.guarded, root=repository.root)
     # What judges go by is read before any agent is at work: what one writes into .swarm/ changes no judge of this run.
     definitions, sensitive_code = load(folder.root), sensitivity.load(folder.root)
     prompts = Prompts(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -63,3 +65,22 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
     with pytest.raises(StoreAway, match=r"server\.sqlite3 cannot be used") as caught:
         Database(tmp_path, TABLE)
     assert caught.value.hint
+
+
+def test_a_second_room_that_opens_the_file_leaves_it_whole_for_the_first(tmp_path: Path) -> None:
+    """POSIX drops all locks of a process on a file when it closes any descriptor of it: SQLite's own, too.
+
+    Another process then takes the file for its own, and removes the log that this one still writes to.
+    """
+    first = Database(tmp_path, "CREATE TABLE IF NOT EXISTS things (name TEXT);")
+    with first.writing() as connection:
+        connection.execute("INSERT INTO things VALUES ('one')")
+    second = Database(tmp_path)
+    other = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT 1 FROM things'); c.close()"
+    subprocess.run([sys.executable, "-c", other, first.path], check=True)
+    assert (tmp_path / "server.sqlite3-wal").exists()
+    with first.writing() as connection:
+        connection.execute("INSERT INTO things VALUES ('two')")
+    assert [row["name"] for row in second.rows("SELECT name FROM things")] == ["one", "two"]
+    first.close()
+    second.close()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import time
 from collections.abc import Callable
 from functools import partial
@@ -12,13 +13,15 @@ from tests.server.events.conftest import Project, council, feeding, more, taken,
 from tests.server.redis_server import RedisServer, redis_program, redis_server
 
 from swarmgate.council.records.lifecycle import Begun, Completed, Stopped
+from swarmgate.domain.text.redaction import redact
 from swarmgate.errors import StoreAway
 from swarmgate.journal.documents import FileDocuments
 from swarmgate.journal.redis import RedisDocuments
 from swarmgate.journal.sqlite import SqliteDocuments
-from swarmgate.server.events import window
+from swarmgate.server.events import collector, window
 from swarmgate.server.events.epoch import SPAN
 from swarmgate.server.events.model import Filter
+from swarmgate.server.events.records import Followed
 from swarmgate.server.store.sqlite import SqliteStore
 
 __all__ = ["redis_program", "redis_server"]
@@ -65,6 +68,10 @@ async def test_a_line_of_a_ledger_is_told_with_its_words_its_author_and_its_plac
         assert (event.repo, event.goal, event.actor) == ("shop", "g-1", "user:ada")
         assert event.text
         assert "s3cr3t" not in frame.text
+        feed._mask = partial(redact, secrets=("opensesame-1",))  # as the server has it from its settings
+        feed.publish("noted", "it is opensesame-1", data={"deep": ["opensesame-1"]})
+        (published,) = await taken(feed, 1, 1)
+        assert "opensesame" not in published.text
         assert frame.sse == b"id: 1\ndata: %b\n\n" % frame.json
         assert json.loads(frame.json)["seq"] == 1
 
@@ -118,16 +125,58 @@ async def test_councils_in_redis_are_told_too(tmp_path: Path, project: Project, 
         assert [each.event.type for each in await taken(feed, 1, 1)] == ["completed"]
 
 
-async def test_one_folder_counts_once_and_is_left_when_asked(tmp_path: Path, project: Project) -> None:
+async def test_what_is_listed_is_followed_once_and_as_long_as_it_is_listed(
+    tmp_path: Path, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(collector, "LIST_S", 0.01)
     (tmp_path / "link").symlink_to(project.swarm.parent)
-    async with feeding(tmp_path, project) as feed:
-        feed.follow(project.followed.__class__("shop", "", tmp_path / "link" / ".swarm"))
+    of_repository = Followed("shop", "", tmp_path / "link" / ".swarm")
+    listed = [of_repository]
+    async with feeding(tmp_path) as feed:
+        feed.follow_all(lambda: listed)
         project.write("one")
-        assert texts(await taken(feed, 0, 1)) == ["one"]
-        feed.unfollow(project.swarm)
+        (one,) = await taken(feed, 0, 1)
+        listed.append(project.followed)
+        await until(lambda: next(iter(feed._collector._folders.values())).followed == project.followed)
         project.write("two")
+        (two,) = await taken(feed, 1, 1)
+        assert [(each.goal, each.event.data["text"]) for each in (one, two)] == [("", "one"), ("g-1", "two")]
+        listed.clear()
+        await until(lambda: not feed._collector._folders)
+        project.write("three")
         await asyncio.sleep(0.1)
-        assert feed.newest == 1
+        assert feed.newest == 2
+
+
+async def test_a_home_that_was_moved_begins_a_new_epoch(tmp_path: Path, project: Project) -> None:
+    project.write("one")
+    async with feeding(tmp_path / "home", project) as feed:
+        await taken(feed, 0, 1)
+    (tmp_path / "home").rename(tmp_path / "moved")
+    async with feeding(tmp_path / "moved", project) as feed:
+        assert feed.epoch == 1
+        assert texts(await taken(feed, 0, 1)) == ["one"]
+
+
+async def test_redis_that_comes_back_older_than_it_was_begins_a_new_epoch(
+    tmp_path: Path, project: Project, redis_server: RedisServer
+) -> None:
+    files = redis_server.folder / "appendonlydir"
+    async with feeding(tmp_path, project, store=redis_server.address) as feed:
+        project.write("one")
+        await taken(feed, 0, 1)
+        shutil.copytree(files, tmp_path / "older")
+        project.write("two")
+        await taken(feed, 1, 1)
+        redis_server.kill()
+        redis_server.forget()
+        shutil.copytree(tmp_path / "older", files)
+        project.write("three")
+        redis_server.start()
+        frames = await taken(feed, 2, 4)
+        assert frames[0].type == "reset"
+        assert [each.seq - SPAN for each in frames[1:]] == [1, 2, 3]
+        assert texts(frames[1:]) == ["one", "two", "three"]
 
 
 async def test_an_event_that_is_too_long_is_told_without_its_data(tmp_path: Path, project: Project) -> None:
@@ -190,7 +239,7 @@ async def test_events_that_are_not_in_memory_any_more_are_read_from_the_store(
         assert [int(each.event.text) for each in await taken(feed, 130, 370)] == list(range(130, 500))
         bank = await taken(feed, 0, 72, Filter(repos=frozenset({"bank"}), server=False))
         assert [int(each.event.text) for each in bank] == list(range(0, 500, 7))
-        held = feed._opened()
+        held = feed._log.window
         assert sum(len(each.json) for each in held._frames) <= 20_000
         assert len(held._blocks) <= window.BLOCKS
 
@@ -218,7 +267,8 @@ async def test_lines_that_were_kept_by_a_process_that_died_before_it_noted_that_
     project.write("one", "two")
     async with feeding(tmp_path, project) as feed:
         await taken(feed, 0, 2)
-        await feed._store.delete("feed-0-cursors", "g-1/ledger")
+        (cursor,) = await feed._log._store.keys("feed-0-cursors")
+        await feed._log._store.delete("feed-0-cursors", cursor)
     project.write("three")
     async with feeding(tmp_path, project) as feed:
         assert texts(await taken(feed, 0, 3)) == ["one", "two", "three"]
@@ -236,7 +286,7 @@ async def test_a_store_that_was_dropped_is_filled_again_and_readers_are_told(
         if lost == "file":
             delete(tmp_path)
         else:
-            await feed._store.drop()
+            await feed._log._store.drop()
         project.write("three")
         (reset,) = await anext(reader)
         assert (reset.type, reset.seq) == ("reset", SPAN)
@@ -272,7 +322,7 @@ async def test_rows_that_a_power_cut_took_begin_a_new_epoch(tmp_path: Path, proj
     project.write("one", "two")
     async with feeding(tmp_path, project) as feed:
         await taken(feed, 0, 2)
-        feed._epochs.end = lambda *_: None  # type: ignore[method-assign]  # it dies
+        feed._log.end = lambda: None  # type: ignore[method-assign]  # it dies
     note = json.loads((tmp_path / "feed.json").read_text())
     (tmp_path / "feed.json").write_text(json.dumps({**note, "life": "another boot"}))
     async with feeding(tmp_path, project) as feed:
@@ -390,7 +440,7 @@ async def test_a_server_that_starts_while_redis_is_away_refuses_readers_until_it
         with pytest.raises(StoreAway):
             await feed.read(0, 1, Filter())
         redis_server.start()
-        await until(lambda: feed._window is not None)
+        await until(lambda: feed._log._window is not None)
         assert texts(await taken(feed, 0, 1)) == ["one"]
 
 
@@ -398,9 +448,9 @@ async def test_a_full_disk_stops_the_feed_and_it_goes_on_when_there_is_room(tmp_
     async with feeding(tmp_path, project) as feed:
         project.write("one")
         await taken(feed, 0, 1)
-        assert isinstance(feed._store, SqliteStore)
-        pages = await feed._store._call(lambda at: at.execute("PRAGMA page_count").fetchone()[0])
-        await feed._store._call(lambda at: at.execute(f"PRAGMA max_page_count = {pages}"))
+        assert isinstance(feed._log._store, SqliteStore)
+        pages = await feed._log._store._call(lambda at: at.execute("PRAGMA page_count").fetchone()[0])
+        await feed._log._store._call(lambda at: at.execute(f"PRAGMA max_page_count = {pages}"))
         # The connection is opened anew after each refusal, and its bound with it: as if somebody had made room.
         project.write("x" * 20_000, "two")
         assert [each[-3:] for each in texts(await taken(feed, 1, 2))] == ["xxx", "two"]

@@ -142,7 +142,7 @@ def test_nobody_and_nonsense_are_refused(anybody: httpx.Client, admin: httpx.Cli
 
 
 def test_a_store_that_is_away_is_told_before_a_stream_begins(server: Running, admin: httpx.Client) -> None:
-    server.app.state.feed._window = None
+    server.app.state.feed._log._window = None
     refused = admin.get("/v1/events")
     assert (refused.status_code, refused.json()["code"]) == (503, "STORE_AWAY")
     assert refused.headers["retry-after"]

@@ -9,9 +9,12 @@ from html import unescape
 
 import httpx
 import pytest
+from argon2 import PasswordHasher
 from tests.project import Project
-from tests.server.conftest import Running
+from tests.server.conftest import Running, running
 
+from swarmgate.config import load
+from swarmgate.server.accounts import passwords
 from swarmgate.server.accounts.model import EVERY_REPOSITORY, Account, Role
 
 WORDS = "several words in a row"
@@ -53,8 +56,40 @@ class Visitor:
 Visits = Callable[..., Visitor]
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One server for the tests of a file; what they make, they take away."""
+    with running(load(), tmp_path_factory.mktemp("served") / "home") as at:
+        at.app.state.accounts.create("root", roles={EVERY_REPOSITORY: Role.ADMIN})
+        yield at
+
+
 @pytest.fixture
-def visit(server: Running) -> Iterator[Visits]:
+def emptied(server: Running) -> Iterator[None]:
+    """The server loses the accounts that a test made."""
+    yield
+    accounts = server.app.state.accounts
+    for each in accounts.list():
+        if each.name != "root":
+            accounts.delete(each.id)
+
+
+@pytest.fixture(autouse=True)
+def _cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Argon2 with the least that it takes: these tests are of what stands around it."""
+    passwords._nobodys.cache_clear()
+    monkeypatch.setattr(passwords, "_hasher", lambda: PasswordHasher(1, 8, 1))
+
+
+@pytest.fixture
+def anybody(server: Running, emptied: None) -> Iterator[httpx.Client]:
+    """A client that says nothing of who it is."""
+    with httpx.Client(base_url=server.url, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def visit(server: Running, emptied: None) -> Iterator[Visits]:
     """`visit(name, role, repo)`: somebody new, who is logged in."""
     clients = []
 
@@ -71,7 +106,8 @@ def visit(server: Running) -> Iterator[Visits]:
 
 
 @pytest.fixture
-def repo(server: Running, project: Project) -> str:
+def repo(server: Running, project: Project) -> Iterator[str]:
     """The id of a registered repository: the project's own folder."""
-    made: str = server.app.state.rooms.repositories.register(project.root, id="calc", by="user:ada").id
-    return made
+    repositories = server.app.state.rooms.repositories
+    yield repositories.register(project.root, id="calc", by="user:ada").id
+    repositories.remove("calc")

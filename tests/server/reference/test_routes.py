@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.project import Project, until
+from tests.project import Project, rule, until
 from tests.server.reference.conftest import (
     AGENTS,
     PROPOSES,
@@ -126,6 +126,24 @@ def test_a_failed_council_is_a_500_with_the_code_of_its_pattern(project: Project
         response = operator.post(f"{AGENTS}/orchestrate/{pattern}?wait=120", json=body)
         assert refused(response, 500, code)["message"]
         assert response.json()["data"]["status"] == "failed"
+
+
+def test_what_takes_too_long_is_ended_and_what_there_is_is_the_result(project: Project, operator: httpx.Client) -> None:
+    """The time of the whole ends it between and inside of rounds; that of a task ends one try."""
+    hangs = {"fault": {"kind": "hang"}}
+    late = rule("participant", "improve", hangs)
+    play(project, WRITES[0], late, scores(1, 0.2, 0.2), says("one", "x"), rule("participant", "dispatch", hangs))
+    body = critique(timeoutMs=4_000)
+    found = told(operator.post(f"{AGENTS}/orchestrate/self-critique?wait=60", json=body))
+    assert (found["status"], found["converged"], found["finalOutput"]) == ("completed", False, "version 1")
+    assert "timed out" in found["error"]
+    assert found["durationMs"] < 20_000
+    tasks = [{"id": "one", "prompt": "x"}, {"id": "slow", "prompt": "x", "timeoutMs": 1_000}]
+    response = operator.post(f"{AGENTS}/orchestrate/parallel?wait=60", json={"tasks": tasks})
+    refused(response, 500, "ORCHESTRATION_FAILED")
+    results = {each["taskId"]: each for each in response.json()["data"]["taskResults"]}
+    assert (results["one"]["result"], results["slow"]["success"]) == ("x", False)
+    assert "no answer within 1 s" in results["slow"]["error"]
 
 
 def test_tasks_in_order_at_once_by_condition_and_for_each_item(project: Project, operator: httpx.Client) -> None:

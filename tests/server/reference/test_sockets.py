@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.project import Project
+from tests.project import Project, rule
 from tests.server.conftest import Running
 from tests.server.reference.conftest import (
     AGENTS,
@@ -218,6 +218,23 @@ def test_orchestrations_answer_with_their_result(project: Project, operator: htt
     assert status["status"]["taskResults"][1]["result"] == "SAID-BY-two"
     assert socket.emit("agent:orchestrate", {"request": {**request, "tasks": []}})["success"] is False
     assert socket.emit("agent:workflow:execute", {"workflow": {"id": "x"}})["success"] is False
+
+
+def test_an_orchestration_is_cancelled_and_goes_on(project: Project, operator: httpx.Client, connect: Connect) -> None:
+    play(project, says("one", "SAID-BY-one"), rule("participant", "dispatch", {"fault": {"kind": "hang"}}))
+    socket = connect(operator)
+    socket.wait("authenticated")
+    request = {"pattern": "sequential", "tasks": [{"id": "one", "prompt": "x"}, {"id": "two", "prompt": "x"}]}
+    begun = socket.emit("agent:orchestrate", {"request": request, "wait": False})
+    assert set(begun) == {"success", "executionId"}
+    socket.wait("agent:workflow:step:completed")
+    assert socket.emit("agent:workflow:cancel", {"executionId": begun["executionId"]})["cancelled"] is True
+    assert socket.wait("agent:workflow:cancelled")["completedSteps"] == 1
+    play(project, says("one", "SAID-BY-one"), says("two", "SAID-BY-two"))
+    assert socket.emit("agent:workflow:resume", {"executionId": begun["executionId"]})["success"] is True
+    done = socket.wait("agent:workflow:completed")
+    assert done["results"] == {"one": "SAID-BY-one", "two": "SAID-BY-two"}
+    assert socket.names().count("agent:workflow:step:completed") == 2
 
 
 def test_what_fails_is_told_by_its_error_events(project: Project, operator: httpx.Client, connect: Connect) -> None:

@@ -48,7 +48,7 @@ class Served:
         await self.ended(goal.id)
         return self.goals.get(goal.id)
 
-    async def ended(self, subject: str, *, within_s: float = 60) -> Ended:
+    async def ended(self, subject: str, *, within_s: float = 240) -> Ended:
         """How the work on it ended that was wanted."""
 
         def over() -> bool:
@@ -67,7 +67,7 @@ class Served:
         return self.goals.swarm(goal, actor)
 
 
-async def until(condition: Callable[[], bool], within_s: float = 60) -> None:
+async def until(condition: Callable[[], bool], within_s: float = 240) -> None:
     end = time.monotonic() + within_s
     while not condition():
         assert time.monotonic() < end, "it took too long"
@@ -87,3 +87,4 @@ async def served(home: Path, project: Project) -> AsyncIterator[Served]:
     made = Served(home, project)
     yield made
     await made.runs.close(grace_s=0.1)
+    made.repositories.close()

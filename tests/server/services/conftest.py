@@ -84,6 +84,7 @@ async def house(home: Path, project: Project) -> AsyncIterator[House]:
     repo = rooms.repositories.register(project.root, id="calc", by="user:ada").id
     yield House(rooms, project, repo)
     rooms.accounts.close()
+    rooms.repositories.close()
     await rooms.limits.aclose()
     await rooms.store.close()
 

@@ -6,7 +6,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ class Database:
         self._writing = 0
         with self._telling():
             home.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            with suppress(FileExistsError):  # opened once it is there, and closed, it would lose the locks of SQLite
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             self._writer, self._reader = self._connection(), self._connection()
             self._writer.executescript(tables)
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from swarmgate.server.accounts.model import Account, AuditEntry
 from swarmgate.server.api.answers import LOOK, MADE, secret, told
 from swarmgate.server.api.bodies import ChangedAccount, NewAccount
 from swarmgate.server.api.parameters import AccountId, After, AfterNumber, Limit
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.account import LinkView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Accounts"])
+router = routes("Accounts")
 
 
 @router.get("/accounts", response_model=Page[Account], responses=LOOK)

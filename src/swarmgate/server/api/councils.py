@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import BEGUN, LOOK, told
 from swarmgate.server.api.bodies import NewCouncil, PersonalAnswer, ResumedCouncil
 from swarmgate.server.api.bodies import Pattern as Named
 from swarmgate.server.api.parameters import After, AfterNumber, CouncilId, Limit, OfGoal, OfRepo
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.record import (
     ArgumentGraph,
     CouncilSummary,
     CouncilView,
+    MetricsView,
     UtteranceView,
     VotesView,
 )
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Councils"])
+router = routes("Councils")
 
 
 @router.get("/councils", response_model=Page[CouncilSummary], responses=LOOK)
@@ -45,6 +47,12 @@ async def start_council(request: Request, services: ServicesOf, who: Who, body: 
     """Begin a council: it is held as soon as a worker is free."""
     begun = await services.councils.start(who, body.pattern, body.request, repo=body.repo, goal=body.goal)
     return told(request, begun, status=202, location=f"/v1/councils/{begun.id}")
+
+
+@router.get("/councils/metrics", response_model=MetricsView, responses=LOOK)
+async def get_metrics(request: Request, services: ServicesOf, who: Who, repo: OfRepo = "") -> Response:
+    """Look at what councils came to, by pattern: rounds, convergence, tokens, cost."""
+    return told(request, MetricsView(patterns=await services.councils.metrics(who, repo=repo)))
 
 
 @router.get("/councils/{council}", response_model=CouncilView, responses=LOOK)

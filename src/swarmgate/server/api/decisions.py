@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import BEGUN, LOOK, told
 from swarmgate.server.api.bodies import Answer, Decision
 from swarmgate.server.api.parameters import After, ApprovalId, Limit, OfGoal, OfRepo, QuestionId
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.http.etags import IfMatch
 from swarmgate.server.services.views.decision import ApprovalSummary, ApprovalView, NeedView, QuestionView
 from swarmgate.server.services.views.run import RunView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Needs me"])
+router = routes("Needs me")
 
 _UNDER_WAY = ("queued", "working")
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request
+from fastapi import Path, Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import BEGUN, LOOK, told
 from swarmgate.server.api.bodies import GateRun
 from swarmgate.server.api.parameters import RuleId, TheGoal
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.record import GateRunView, GateView, RuleView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Gates"])
+router = routes("Gates")
 
 _RunId = Annotated[
     str,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
@@ -12,6 +12,7 @@ from swarmgate.engine.reports.status import HistoryLine
 from swarmgate.server.api.answers import BEGUN, LOOK, told
 from swarmgate.server.api.bodies import Abandonment, NewGoal, NewPullRequest, Revision
 from swarmgate.server.api.parameters import After, AfterNumber, GoalId, Limit, OfRepo, OfTask
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.http.etags import IfMatch
 from swarmgate.server.services.views.goal import (
@@ -25,7 +26,7 @@ from swarmgate.server.services.views.goal import (
 from swarmgate.server.services.views.run import RunView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Goals"])
+router = routes("Goals")
 
 _State = Annotated[
     Literal["", "idle", "queued", "working", "paused", "stopping", "failed", "waiting"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from starlette.responses import Response
 
 from swarmgate.domain.spending.cost import By
@@ -20,6 +20,7 @@ from swarmgate.server.api.parameters import (
     OfTask,
     TaskId,
 )
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.record import (
     AgentView,
@@ -32,7 +33,7 @@ from swarmgate.server.services.views.record import (
 )
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Records"])
+router = routes("Records")
 
 
 @router.get("/ledger/{goal}", response_model=Page[EntryView], responses=LOOK)

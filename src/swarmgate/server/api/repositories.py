@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import LOOK, MADE, told
 from swarmgate.server.api.bodies import ChangedRepository, NewRepository
 from swarmgate.server.api.parameters import After, Limit, RepoId
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.account import RepositoryView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Repositories"])
+router = routes("Repositories")
 
 
 @router.get("/repos", response_model=Page[RepositoryView], responses=LOOK)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import BEGUN, LOOK, told
 from swarmgate.server.api.bodies import NewRun
 from swarmgate.server.api.parameters import After, GoalId, Limit, OfRepo
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.services.views.run import RunView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Runs"])
+router = routes("Runs")
 
 
 @router.get("/runs", response_model=Page[RunView], responses=LOOK)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from swarmgate.server.accounts.model import ApiKey, NewApiKey, Tokens
 from swarmgate.server.api.answers import LOOK, MADE, secret, told
 from swarmgate.server.api.bodies import LogIn, NewKey, NewPassword, Refresh
 from swarmgate.server.api.parameters import KeyId
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.http.login import session
 from swarmgate.server.services.views.account import MeView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Who asks"])
+router = routes("Who asks")
 
 
 @router.post("/session", response_model=Tokens)

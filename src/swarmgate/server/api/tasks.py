@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from starlette.responses import Response
 
 from swarmgate.server.api.answers import LOOK, told
 from swarmgate.server.api.bodies import Decided, Retry, Undo
 from swarmgate.server.api.parameters import After, GoalId, Limit, TaskId, TaskOrPhase, TheGoal
+from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.http.etags import IfMatch
 from swarmgate.server.services.views.goal import GoalView, TaskRow, TaskView
 from swarmgate.server.services.views.view import Page
 
-router = APIRouter(tags=["Tasks"])
+router = routes("Tasks")
 
 
 @router.get("/tasks", response_model=Page[TaskRow], responses=LOOK)

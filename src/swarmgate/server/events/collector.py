@@ -11,7 +11,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 LOOK_S = 0.02
 """Seconds between two looks, at least."""
+LIST_S = 2.0
+"""Seconds between two questions what is to be followed."""
 _SHARE = 20
 _MOST_S = 1.0
 _RETRY_S = 0.5
@@ -59,12 +61,15 @@ class Collector:
 
     Args:
         sink: that takes them.
+        mask: masks the secrets in a text.
     """
 
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
+    def __init__(self, sink: Sink, mask: Callable[[str], str]) -> None:
+        self._sink, self._mask = sink, mask
         self._loop: asyncio.AbstractEventLoop | None = None
         self._folders: dict[Path, Folder] = {}
+        self._listed: Callable[[], Iterable[Followed]] | None = None
+        self._next_list = 0.0
         self._lock = threading.Lock()
         self._anew = threading.Event()
         self._stopping = threading.Event()
@@ -87,10 +92,9 @@ class Collector:
         with self._lock:
             self._folders.setdefault(followed.swarm.resolve(), Folder(followed))
 
-    def unfollow(self, swarm: Path) -> None:
-        """Collects from a folder no more."""
-        with self._lock:
-            self._folders.pop(swarm.resolve(), None)
+    def follow_all(self, listed: Callable[[], Iterable[Followed]]) -> None:
+        """Keeps to the folders that are listed, which is asked every `LIST_S`, in this thread of its own."""
+        self._listed = listed
 
     def again(self) -> None:
         """Hands everything in again: the sink lost it."""
@@ -106,8 +110,28 @@ class Collector:
             self._stopping.wait(away_s or min(max(LOOK_S, looked_s * _SHARE), _MOST_S))
         self._look()
 
+    def _list(self) -> None:
+        """Takes in which folders are there; a folder that is a goal's and a repository's is the goal's."""
+        self._busy, self._next_list = True, time.monotonic() + LIST_S
+        try:
+            there = sorted(self._listed() if self._listed else (), key=lambda each: not each.goal)
+        except Exception:  # noqa: BLE001 - what cannot be listed now is followed as it was
+            _log.exception("it cannot be listed what the feed is to follow")
+            return
+        wanted: dict[Path, Followed] = {}
+        for each in there:
+            wanted.setdefault(each.swarm.resolve(), each)
+        with self._lock:
+            known = self._folders
+            self._folders = {
+                path: known[path] if path in known and known[path].followed == each else Folder(each)
+                for path, each in wanted.items()
+            }
+
     def _look(self) -> float:
         """Looks at everything; seconds to wait, where the store is away."""
+        if self._listed is not None and time.monotonic() >= self._next_list:
+            self._list()
         with self._lock:
             folders = list(self._folders.values())
         if self._anew.is_set():
@@ -167,7 +191,8 @@ class Collector:
         if not chunk:
             return
         rows = [
-            StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line))) for line in chunk
+            StreamRow(f"{record.key}/{line.seq}/{line.hash[:16]}", stored(event_of(record, line, self._mask)))
+            for line in chunk
         ]
         last = chunk[-1]
         if not self._await(self._sink.keep(record.key, rows, to_json((last.seq, last.hash)))):

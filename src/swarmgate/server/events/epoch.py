@@ -30,11 +30,13 @@ class Note(Frozen):
     Attributes:
         epoch: counted from 0.
         life: that of the store (`Store.life`) at the last start.
+        home: path of the server's home; where it was moved, the events of clones in it have other keys.
         closed: number of rows at the end, where the server was stopped in order; -1: it runs, or was killed.
     """
 
     epoch: int = Field(0, ge=0)
     life: str = ""
+    home: str = ""
     closed: int = -1
 
 
@@ -48,6 +50,7 @@ class Epochs:
 
     def __init__(self, store: Store, home: Path) -> None:
         self._store, self._path = store, home / "feed.json"
+        self._home = str(home.resolve())
 
     async def begin(self) -> tuple[int, int]:
         """The epoch at the start of the server, and how many rows its stream has.
@@ -60,8 +63,9 @@ class Epochs:
             return await self._anew(0, life), 0
         last = await self._store.last(stream(note.epoch))
         marked = await self._store.get(_KIND, _MARK) == b"%d" % note.epoch
-        if marked and (note.closed == last or (note.closed < 0 and note.life == life)):
-            self._write(Note(epoch=note.epoch, life=life))
+        whole = note.closed == last or (note.closed < 0 and note.life == life)
+        if marked and whole and note.home == self._home:
+            self._write(Note(epoch=note.epoch, life=life, home=self._home))
             return note.epoch, last
         return await self._anew(note.epoch + 1, life), 0
 
@@ -80,7 +84,7 @@ class Epochs:
             self._write(note.model_copy(update={"closed": rows}))
 
     async def _anew(self, epoch: int, life: str) -> int:
-        self._write(Note(epoch=epoch, life=life))
+        self._write(Note(epoch=epoch, life=life, home=self._home))
         for old in (epoch - 1, epoch):
             await self._store.forget(stream(old))
             for key in await self._store.keys(cursors(old)):

@@ -17,18 +17,20 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from swarmgate.domain.text.redaction import masked, redact
 from swarmgate.errors import StoreAway
 from swarmgate.server.events.collector import Collector
-from swarmgate.server.events.epoch import SPAN, Epochs, cursors, stream
-from swarmgate.server.events.model import FeedEvent, Filter, Frame, frame, stored
+from swarmgate.server.events.epoch import SPAN
+from swarmgate.server.events.log import Log
+from swarmgate.server.events.model import FeedEvent, Filter, Frame, stored
 from swarmgate.server.events.records import Followed
-from swarmgate.server.events.window import Window
 from swarmgate.server.store.model import Store, StreamRow
 from swarmgate.server.telemetry.metrics import Metrics
 
@@ -44,7 +46,7 @@ _FRESH_S = 60.0
 _WAITING = 10_000
 """Events of the server that wait for a store that is away; older ones are dropped, since nothing is decided by them."""
 
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class Feed:
@@ -54,17 +56,18 @@ class Feed:
         store: that holds it.
         home: of the server; `feed.json` in it remembers the epoch.
         metrics: of the server: events are counted in it.
+        secrets: values that no event may hold, beside what looks like one.
     """
 
-    def __init__(self, store: Store, home: Path, metrics: Metrics | None = None) -> None:
+    def __init__(
+        self, store: Store, home: Path, metrics: Metrics | None = None, *, secrets: tuple[str, ...] = ()
+    ) -> None:
         self.metrics = metrics or Metrics()
-        self._store, self._epochs = store, Epochs(store, home)
-        self._collector = Collector(self)
-        self._window: Window | None = None
-        self._epoch = -1
-        self._ended = False
+        self._mask = partial(redact, secrets=secrets)
+        self._collector = Collector(self, self._mask)
+        self._log = Log(store, home, self._grew, self._collector.again)
+        self._ended = self._closing = False
         self._grown = asyncio.Event()
-        self._writing = asyncio.Lock()
         self._waiting: deque[tuple[str, bytes]] = deque(maxlen=_WAITING)
         self._work = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -73,19 +76,18 @@ class Feed:
     @property
     def newest(self) -> int:
         """The seq of the newest event; that before the first one, where there is none. Raises `StoreAway`."""
-        return self._opened().newest
+        return self._log.window.newest
 
     @property
     def epoch(self) -> int:
         """Counts how often the feed was made anew. Raises `StoreAway`."""
-        self._opened()
-        return self._epoch
+        return self._log.window.base // SPAN
 
     async def start(self) -> None:
         """Begins to collect. A store that is away is tried again and again: until then every reader is refused."""
         self._loop = asyncio.get_running_loop()
         with contextlib.suppress(StoreAway):
-            await self._open()
+            await self._log.look()
         self._collector.start(self._loop)
         self._task = asyncio.create_task(self._write(), name="feed")
 
@@ -93,27 +95,26 @@ class Feed:
         """Ends; what was published is stored, and what is on record now was collected, if the store is there."""
         await asyncio.to_thread(self._collector.stop)
         if self._task is not None:
-            self._task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._task
+            self._closing = True
+            self._work.set()
+            await self._task
         with contextlib.suppress(StoreAway):
             await self._flush()
-            if self._window is not None:
-                self._epochs.end(self._epoch, self._window.newest - self._window.base)
+            self._log.end()
         self._loop = None
 
     def end(self) -> None:
         """Ends all subscriptions, so that a server that stops need not wait for its readers."""
         self._ended = True
-        self._wake()
+        self._grew(())
 
     def follow(self, followed: Followed) -> None:
         """Collects from a project folder from now on, and what is on record there already. One folder counts once."""
         self._collector.follow(followed)
 
-    def unfollow(self, swarm: Path) -> None:
-        """Collects from a project folder (`.swarm`) no more; what was told stays."""
-        self._collector.unfollow(swarm)
+    def follow_all(self, listed: Callable[[], Iterable[Followed]]) -> None:
+        """Collects from what is listed, as long as it is; that is asked now and then, in a thread."""
+        self._collector.follow_all(listed)
 
     def publish(
         self,
@@ -130,7 +131,7 @@ class Feed:
 
         Args:
             type: of the event, such as `run_started`.
-            text: in words, without secrets.
+            text: in words.
             repo: id of the repository; empty: only administrators see it.
             goal: id of the goal, if it is of one.
             task: id of the task, if it is about one.
@@ -147,8 +148,8 @@ class Feed:
             type=type,
             task=task,
             actor=actor,
-            text=text,
-            data={**(data or {}), "type": type},
+            text=self._mask(text),
+            data=masked({**(data or {}), "type": type}, self._mask),
         )
         self._waiting.append((uuid.uuid4().hex, stored(event)))
         if self._loop is not None:
@@ -156,7 +157,7 @@ class Feed:
 
     async def read(self, after: int, limit: int, wanted: Filter) -> tuple[FeedEvent, ...]:
         """At most `limit` events behind `after` that match, oldest first; raises `StoreAway`."""
-        window, found = self._opened(), list[FeedEvent]()
+        window, found = self._log.window, list[FeedEvent]()
         at = max(after, window.base)
         while len(found) < limit and (frames := await window.after(at)):
             found += [each.event for each in frames if each.matches(wanted)]
@@ -180,13 +181,13 @@ class Feed:
         Raises:
             StoreAway: the store is away, and what is wanted is not in memory; the reader may come again.
         """
-        window = self._opened()
+        window = self._log.window
         at = window.newest if after is None else after
         if at == 0:
             at = window.base
         while not self._ended:
-            if window is not self._opened() or not window.base <= at <= window.newest:
-                window = self._opened()
+            if window is not self._log.window or not window.base <= at <= window.newest:
+                window = self._log.window
                 at = window.base
                 yield (self._reset(at),)
             grown = self._grown
@@ -205,23 +206,19 @@ class Feed:
 
     async def rebuild(self) -> None:
         """Collects everything anew, in a new epoch; raises `StoreAway`."""
-        async with self._writing:
-            await self._renew()
+        await self._log.renew()
 
     # --- what is collected ---
 
     async def cursor(self, record: str) -> bytes | None:
         """How far a record was collected; see `collector.Sink`."""
-        self._opened()
-        return await self._store.get(cursors(self._epoch), record)
+        return await self._log.cursor(record)
 
     async def keep(self, record: str, rows: list[StreamRow], cursor: bytes) -> bool:
         """Appends lines of a record, each once, and remembers how far that is; see `collector.Sink`."""
-        self._opened()
-        async with self._writing:
-            if not await self._append(rows):
-                return False
-            await self._store.put(cursors(self._epoch), record, cursor)
+        if not await self._log.append(rows):
+            return False
+        await self._log.note(record, cursor)
         return True
 
     async def trouble(self, followed: Followed, record: str, why: str) -> None:
@@ -231,91 +228,38 @@ class Feed:
 
     # --- the writer ---
 
-    def _opened(self) -> Window:
-        if self._window is None:
-            raise StoreAway("The events of the server cannot be read now.", hint="Its store is away: try again later.")
-        return self._window
-
     async def _write(self) -> None:
         """Writes what was published, and looks now and then whether the store is still the one that it was."""
-        while True:
+        while not self._closing:
             await _set(self._work, LOOK_S)
             self._work.clear()
             try:
-                await self._look()
+                await self._log.look()
                 await self._flush()
             except StoreAway as error:
-                _log.warning("The feed waits for its store: %s", error.message)
+                _logger.warning("The feed waits for its store: %s", error.message)
                 await asyncio.sleep(RETRY_S)
                 self._work.set()
 
     async def _flush(self) -> None:
-        while self._window is not None and self._waiting:
+        while self._waiting:
             rows = [StreamRow(f"server/{key}", value) for key, value in islice(self._waiting, _CHUNK)]
-            async with self._writing:
-                kept = await self._append(rows)
-            for _ in rows if kept else ():
-                self._waiting.popleft()
+            if await self._log.append(rows):
+                for _ in rows:
+                    self._waiting.popleft()
 
-    async def _look(self) -> None:
-        async with self._writing:
-            if self._window is None:
-                await self._open()
-            else:
-                await self._caught_up()
-
-    async def _append(self, rows: Sequence[StreamRow]) -> bool:
-        """Appends rows; whether they are in the feed: not, where all of it was lost, and a new epoch began."""
-        window = self._opened()
-        numbers = await self._store.append(stream(self._epoch), rows)
-        new = [(window.base + seq, row.value) for seq, row in zip(numbers, rows, strict=True) if seq]
-        if new and new[0][0] == window.newest + 1:
-            self._extend(window, new)
-            return True
-        return await self._caught_up()
-
-    async def _caught_up(self) -> bool:
-        """Takes in rows whose append was not answered; False where rows that were told are gone: an epoch begins."""
-        window, name = self._opened(), stream(self._epoch)
-        last = window.base + await self._store.last(name)
-        if last < window.newest or not await self._epochs.lasts(self._epoch):
-            await self._renew()
-            return False
-        while rows := await self._store.read(name, window.newest - window.base, _CHUNK):
-            self._extend(window, [(window.base + seq, value) for seq, value in rows])
-        return True
-
-    def _extend(self, window: Window, rows: Sequence[tuple[int, bytes]]) -> None:
-        frames = [frame(seq, value) for seq, value in rows]
-        window.extend(frames)
-        self._wake()
+    def _grew(self, frames: Sequence[Frame]) -> None:
+        self._grown.set()
+        self._grown = asyncio.Event()
         now = time.time()
         for each in frames:
             self.metrics.events.labels(each.source).inc()
             if (age := now - datetime.fromisoformat(each.time).timestamp()) < _FRESH_S:
                 self.metrics.lag.observe(max(age, 0.0))
 
-    async def _open(self) -> None:
-        self._epoch, rows = await self._epochs.begin()
-        self._take(rows)
-
-    async def _renew(self) -> None:
-        self._epoch = await self._epochs.next(self._epoch)
-        self._take(0)
-        self._collector.again()
-
-    def _take(self, rows: int) -> None:
-        base = self._epoch * SPAN
-        self._window = Window(self._store, stream(self._epoch), base=base, newest=base + rows)
-        self._wake()
-
     def _reset(self, base: int) -> Frame:
-        said = b'{"seq":%d,"type":"reset","epoch":%d}' % (base, self._epoch)
+        said = b'{"seq":%d,"type":"reset","epoch":%d}' % (base, self._log.epoch)
         return Frame(base, "", "server", "", "", "", "reset", said, name="reset")
-
-    def _wake(self) -> None:
-        self._grown.set()
-        self._grown = asyncio.Event()
 
 
 async def _set(event: asyncio.Event, within_s: float) -> bool:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from pydantic_core import from_json
 
-from swarmgate.domain.text.redaction import redact
 from swarmgate.errors import LedgerCorrupt
 from swarmgate.journal.chain import GENESIS, hash_of, walk
 from swarmgate.journal.documents import stamp_of
@@ -30,18 +30,16 @@ class Followed:
         repo: id of the repository.
         goal: id of the goal; empty: the folder is the repository's own, in which councils are held.
         swarm: its `.swarm/`.
-        mask: masks the secrets in a text, of what was recorded before its keys were known.
     """
 
     repo: str
     goal: str
     swarm: Path
-    mask: Callable[[str], str] = redact
 
     @property
-    def owner(self) -> str:
-        """What names its events in the store."""
-        return self.goal or self.repo
+    def key(self) -> str:
+        """What names its events in the store: of the folder alone, so that whose it is may change."""
+        return blake2b(str(self.swarm.resolve()).encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
 
 
 class Line(NamedTuple):
@@ -81,6 +79,7 @@ class Record:
         self.followed, self.name, self.source = followed, name, source
         self.seq, self.hash, self.placed = 0, GENESIS, False
         self.pattern, self.trouble = "", ""
+        self._owner = followed.key
         self._make, self._stamp = lines, stamp
         self._lines: Lines | None = None
         self._seen: Hashable = None
@@ -89,7 +88,7 @@ class Record:
     @property
     def key(self) -> str:
         """What names it in the store."""
-        return f"{self.followed.owner}/{self.name}"
+        return f"{self._owner}/{self.name}"
 
     def grew(self) -> bool:
         """Whether it may have more lines than were kept."""

@@ -52,6 +52,10 @@ class Window:
                 size += len(self._frames[kept].json)
             self._frames, self._bytes = self._frames[kept:], size
 
+    def ends_with(self, newest: Frame) -> bool:
+        """Whether the newest event is this one; where only its number is known, that has to be it."""
+        return newest == self._frames[-1] if self._frames else newest.seq == self.newest
+
     async def after(self, seq: int) -> Sequence[Frame]:
         """The next events behind `seq`, in order, at most `BLOCK`; none: there is none yet.
 

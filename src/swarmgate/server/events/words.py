@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pydantic import ValidationError
@@ -24,10 +25,16 @@ _WHO = ("participant", "author", "seat", "who", "by", "sender", "agent")
 """Fields of a council's events that say whose they are."""
 
 
-def event_of(record: Record, line: Line) -> FeedEvent:
-    """The event of a line; its seq is not known yet."""
+def event_of(record: Record, line: Line, mask: Callable[[str], str]) -> FeedEvent:
+    """The event of a line; its seq is not known yet.
+
+    Args:
+        record: that has the line.
+        line: of it.
+        mask: masks the secrets in a text: what was written before a key was known may hold it.
+    """
     entry = from_json(line.entry)
-    data: dict[str, Any] = masked(entry["event"], record.followed.mask)
+    data: dict[str, Any] = masked(entry["event"], mask)
     text = _ledger(line.seq, entry, data) if record.source == "ledger" else _council(record, data)
     task = data.get("task", "")
     return FeedEvent(
@@ -41,7 +48,7 @@ def event_of(record: Record, line: Line) -> FeedEvent:
         type=str(data["type"]),
         task=task if isinstance(task, str) and record.source == "ledger" else "",
         actor=str(entry["actor"]),
-        text=record.followed.mask(text),
+        text=text,
         data=data if len(to_json(data)) <= MOST_BYTES else {"type": data["type"], "cut": True},
     )
 

@@ -177,7 +177,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 def install(app: FastAPI) -> None:
     """Has everything that routes and the framework raise answered as problems."""
     app.add_exception_handler(SwarmError, _swarm_error)
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, _invalid)
 
 
@@ -192,7 +192,8 @@ async def _swarm_error(request: Request, error: Exception) -> Response:
     return answer_error(error, request_id(request), request.scope)
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
+async def http_error(request: Request, error: Exception) -> Response:
+    """What the framework itself refuses, as a problem."""
     if not isinstance(error, HTTPException):
         raise error
     status = error.status_code

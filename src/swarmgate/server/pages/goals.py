@@ -14,7 +14,8 @@ from swarmgate.domain.review.evidence import TestRun
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.state.plan_view import PhaseStatus
 from swarmgate.domain.usage import Usage
-from swarmgate.errors import SwarmError
+from swarmgate.engine.reports.status import HistoryLine
+from swarmgate.errors import NotFound, SwarmError
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES, PATCH, TESTS
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.http.dependencies import ServicesOf, Who
@@ -110,7 +111,7 @@ async def goal(request: Request, services: ServicesOf, who: Who, goal: str) -> R
     after = str(max(0, view.seq - _LINES))
     rows, history, waiting = await asyncio.gather(
         services.tasks.list(who, goal, limit=_TASKS),
-        services.goals.history(who, goal, after=after, limit=_LINES),
+        _history(services, who, goal, after),
         services.needs.list(who),
     )
     return await page(
@@ -120,12 +121,20 @@ async def goal(request: Request, services: ServicesOf, who: Who, goal: str) -> R
         who,
         goal=view,
         phases=_phases(view, rows.items),
-        history=list(reversed(history.items)),
+        history=list(reversed(history)),
         needs=[each for each in waiting.items if each.goal == goal],
         acts=() if view.state == "idle" and view.waiting else _ACTS[view.state],
         may_run=who.may(Role.OPERATOR, view.repo),
         may_revise=who.may(Role.APPROVER, view.repo),
     )
+
+
+async def _history(services: ServicesOf, who: Principal, goal: str, after: str) -> tuple[HistoryLine, ...]:
+    """The newest lines of its ledger; none while its clone is made."""
+    try:
+        return (await services.goals.history(who, goal, after=after, limit=_LINES)).items
+    except NotFound:
+        return ()
 
 
 def _phases(view: GoalView, rows: tuple[TaskRow, ...]) -> list[ShownPhase]:

@@ -15,7 +15,7 @@ from swarmgate.council.limits import VOICE_SECONDS, WHOLE_SECONDS
 from swarmgate.council.orchestration.rules import RULES as ORCHESTRATION
 from swarmgate.council.shared import new_id
 from swarmgate.domain.metrics import Execution
-from swarmgate.errors import NotFound, SwarmError
+from swarmgate.errors import NotAProject, NotFound, SwarmError
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.reference import progress, requests, results
 from swarmgate.server.reference.bodies import (
@@ -150,7 +150,7 @@ class Executions:
         Raises:
             SwarmError: as `Councils.start`; or the request names what there is not.
         """
-        agents = await self._councils.agents(who, repo=repo)
+        agents = await self.agents(who, repo=repo or await self._councils.repository_of(who, goal))
         asked = _translated(pattern, body, agents)
         kind = kind_of(pattern)
         if asked is None:
@@ -235,9 +235,12 @@ class Executions:
             if job.asked and job.created >= since
         )
 
-    async def agents(self, who: Principal, *, repo: str = "") -> Mapping[str, Mapping[str, Any]]:
-        """The agents of the settings, as `Councils.agents` has them."""
-        return await self._councils.agents(who, repo=repo)
+    async def agents(self, who: Principal, *, repo: str = "") -> Mapping[str, Mapping[str, Any]] | None:
+        """The agents of the settings, as `Councils.agents` has them; None: the repository was not fetched yet."""
+        try:
+            return await self._councils.agents(who, repo=repo)
+        except NotAProject:
+            return None
 
 
 def _word(job: Council, found: Execution | None) -> str:
@@ -247,7 +250,7 @@ def _word(job: Council, found: Execution | None) -> str:
     return found.status if found else "failed"
 
 
-def _translated(pattern: str, body: AnyBody, agents: Mapping[str, Any]) -> requests.CouncilRequest | None:
+def _translated(pattern: str, body: AnyBody, agents: requests.Agents) -> requests.CouncilRequest | None:
     if isinstance(body, CritiqueBody):
         return requests.critique(body, agents)
     if isinstance(body, DiscussionBody):

@@ -16,33 +16,37 @@ _CAPABILITIES = (
 )
 
 
-def registrations(agents: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+Agents = Mapping[str, Mapping[str, Any]] | None
+"""The agents of the settings, as `Councils.agents` has them; None: they are not known yet."""
+
+
+def registrations(agents: Agents) -> list[dict[str, Any]]:
     """All agents, the default one first.
 
     Args:
-        agents: of the settings, as `Councils.agents` has them.
+        agents: of the settings.
     """
     default = {"role": "participant", "model": "", "problem": ""}
     return [
         _registration(DEFAULT_AGENT, default, "claude"),
-        *(_registration(name, each) for name, each in agents.items()),
+        *(_registration(name, each) for name, each in (agents or {}).items()),
     ]
 
 
-def registration(agents: Mapping[str, Mapping[str, Any]], id: str) -> dict[str, Any]:  # noqa: A002 - the field's name
+def registration(agents: Agents, id: str) -> dict[str, Any]:  # noqa: A002 - the field's name
     """One agent; `claude` is the default one, too.
 
     Raises:
         NotFound: there is none.
     """
-    wanted = DEFAULT_AGENT if id == "claude" and id not in agents else id
+    wanted = DEFAULT_AGENT if id == "claude" and id not in (agents or {}) else id
     found = next((each for each in registrations(agents) if each["id"] == wanted), None)
     if found is None:
         raise NotFound("Agent not found")
     return found
 
 
-def health(agents: Mapping[str, Mapping[str, Any]], id: str) -> dict[str, Any]:  # noqa: A002 - the field's name
+def health(agents: Agents, id: str) -> dict[str, Any]:  # noqa: A002 - the field's name
     """Whether an agent can speak: it has a model, and its settings can be read. Its endpoint is not asked.
 
     Raises:

@@ -39,6 +39,10 @@ _AT_ONCE = 8
 """Tasks of one orchestration that are done at once."""
 
 
+Agents = Collection[str] | None
+"""The names of the registry; None: nobody knows them before the repository was fetched, and the council looks."""
+
+
 class CouncilRequest(NamedTuple):
     """A request for a council: its pattern, and the arguments of the facade's verb."""
 
@@ -46,7 +50,7 @@ class CouncilRequest(NamedTuple):
     arguments: dict[str, Any]
 
 
-def critique(body: CritiqueBody, agents: Collection[str]) -> CouncilRequest:
+def critique(body: CritiqueBody, agents: Agents) -> CouncilRequest:
     """A self-critique.
 
     Args:
@@ -86,7 +90,7 @@ def critique(body: CritiqueBody, agents: Collection[str]) -> CouncilRequest:
     )
 
 
-def discussion(body: DiscussionBody, agents: Collection[str]) -> CouncilRequest:
+def discussion(body: DiscussionBody, agents: Agents) -> CouncilRequest:
     """A discussion: a decision of ours.
 
     Args:
@@ -128,7 +132,7 @@ def discussion(body: DiscussionBody, agents: Collection[str]) -> CouncilRequest:
     )
 
 
-def orchestration(pattern: str, body: OrchestrationBody, agents: Collection[str]) -> CouncilRequest | None:
+def orchestration(pattern: str, body: OrchestrationBody, agents: Agents) -> CouncilRequest | None:
     """Tasks one after the other, at once, by condition, or for each item; None: no condition of any task holds.
 
     Args:
@@ -196,17 +200,19 @@ def cast_of(body: DiscussionBody) -> tuple[Participant, ...]:
 # --- agents ---
 
 
-def _agent(name: str, kind: str, agents: Collection[str]) -> str:
+def _agent(name: str, kind: str, agents: Agents) -> str:
     """The agent of ours that is meant; empty: the voice of participants.
 
     Raises:
         UsageError: there is none.
     """
-    if name in agents:
-        return name
     if name not in _DEFAULT_NAMES:
+        if agents is None or name in agents:
+            return name
         known = ", ".join(sorted({*agents, DEFAULT_AGENT}))
         raise UsageError(f"Cannot resolve agent type: agent with id {name[:60]!r} not found", hint=f"known: {known}")
+    if agents and name in agents:
+        return name
     if kind == "strudel":
         raise UsageError("No agent available for type: strudel", hint="name an agent of the registry in `agentId`")
     return ""
@@ -232,7 +238,7 @@ def _place(cast: Sequence[Participant], name: str) -> int | None:
     return next((at for test in tests for at, each in enumerate(cast) if test(each)), None)
 
 
-def _facilitator(body: DiscussionBody, cast: Sequence[Participant], agents: Collection[str]) -> str | None:
+def _facilitator(body: DiscussionBody, cast: Sequence[Participant], agents: Agents) -> str | None:
     """Who decides, or sums up each round; None: a voice of its own."""
     name = body.config.facilitator_agent_id
     place = _place(cast, name)
@@ -250,7 +256,7 @@ class _Asking:
         agents: the names of the registry.
     """
 
-    def __init__(self, body: OrchestrationBody, agents: Collection[str]) -> None:
+    def __init__(self, body: OrchestrationBody, agents: Agents) -> None:
         self._body, self._agents = body, agents
 
     def step(

@@ -20,7 +20,7 @@ Resolve = Callable[[str, int], tuple[str, ...]]
 """Gives the IP addresses of a host, as `resolved` does."""
 
 _PORTS = {"https": 443, "ssh": 22}
-_SCP = re.compile(r"(?P<login>[A-Za-z0-9._-]+@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>(?!//)\S+)")
+_SCP = re.compile(r"(?P<login>[A-Za-z0-9._-]+@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?P<path>(?!//|:)\S+)")
 """What git takes for ssh without a scheme: git@host:path."""
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|[0-9A-Fa-f:.]+")
 _LOGIN = re.compile(r"[A-Za-z0-9._-]{1,64}")

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarmgate.errors import LedgerWriteFailed, NotFound, UsageError
+from swarmgate.errors import NotFound, UsageError
+from swarmgate.server.accounts.database import Database
 from swarmgate.server.repositories import addresses
 from swarmgate.server.repositories.addresses import Address, Resolve
 from swarmgate.server.repositories.model import Repository
 from swarmgate.workspace.git.repository import Repository as WorkTree
 
-DATABASE = "server.sqlite3"
-"""What cannot be dropped, in the server's home."""
-
 _TABLE = """
 create table if not exists repositories (
     id text primary key, name text not null, kind text not null, source text not null unique, base text not null,
     added text not null, by text not null
-) strict
+) strict;
 """
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NO_ID = re.compile(r"[^a-z0-9._-]+")
 _BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}")
-_PATIENCE_S = 10.0
 
 
 class Repositories:
@@ -42,8 +37,13 @@ class Repositories:
     def __init__(
         self, home: Path, *, private_hosts: tuple[str, ...] = (), resolve: Resolve = addresses.resolved
     ) -> None:
-        self._database = home / DATABASE
+        self._database = Database(home, _TABLE)
+        self._known: tuple[int, tuple[Repository, ...]] = (-1, ())
         self._private_hosts, self._resolve = frozenset(each.lower() for each in private_hosts), resolve
+
+    def close(self) -> None:
+        """Closes the database; what was written stays."""
+        self._database.close()
 
     def register(
         self,
@@ -67,14 +67,14 @@ class Repositories:
             UsageError: it is no repository, may not be cloned from, or another one has the id.
             WorkspaceError: git cannot use it.
         """
-        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
         if base and not _BRANCH.fullmatch(base):
             raise UsageError(f"{base[:200]!r} is no name of a branch.")
+        kind, place = ("url", self._address(str(source)).url) if _is_address(source) else ("path", _folder(source))
         name = " ".join(name.split())[:200] or place.rstrip("/").rpartition("/")[2].removesuffix(".git") or "repository"
-        with self._open() as database:
+        with self._database.writing() as database:
             known = database.execute("select * from repositories where source = ?", (place,)).fetchone()
             if known is not None:
-                return Repository(**known)
+                return _repository(known)
             taken = {row["id"] for row in database.execute("select id from repositories")}
             made = Repository(
                 id=_own(id, taken) if id else _free(name, taken),
@@ -94,9 +94,12 @@ class Repositories:
         return made
 
     def list(self) -> tuple[Repository, ...]:
-        """All of them, by id."""
-        with self._open() as database:
-            return tuple(Repository(**row) for row in database.execute("select * from repositories order by id"))
+        """All of them, by id. They are asked for with every request, and read again after every write."""
+        version, known = self._database.version, self._known
+        if known[0] != version:
+            known = version, tuple(map(_repository, self._database.rows("select * from repositories order by id")))
+            self._known = known
+        return known[1]
 
     def get(self, id: str) -> Repository:  # noqa: A002 - the field's name
         """The one of that id.
@@ -104,11 +107,10 @@ class Repositories:
         Raises:
             NotFound: there is none.
         """
-        with self._open() as database:
-            row = database.execute("select * from repositories where id = ?", (id,)).fetchone()
-        if row is None:
+        found = next((each for each in self.list() if each.id == id), None)
+        if found is None:
             raise NotFound("There is no such repository.")
-        return Repository(**row)
+        return found
 
     def change(self, id: str, *, name: str | None = None, base: str | None = None) -> Repository:  # noqa: A002 - the field's name
         """Changes what is given.
@@ -124,7 +126,7 @@ class Repositories:
             raise UsageError("The name of a repository says something.")
         given = {"name": name and " ".join(name.split())[:200], "base": base}
         changed = found.model_copy(update={key: value for key, value in given.items() if value is not None})
-        with self._open() as database:
+        with self._database.writing() as database:
             database.execute("update repositories set name = :name, base = :base where id = :id", changed.model_dump())
         return changed
 
@@ -135,7 +137,7 @@ class Repositories:
             NotFound: there is none.
         """
         found = self.get(id)
-        with self._open() as database:
+        with self._database.writing() as database:
             database.execute("delete from repositories where id = ?", (id,))
         return found
 
@@ -153,28 +155,9 @@ class Repositories:
         normal = addresses.normalised(url)
         return addresses.checked(normal, private_hosts=self._private_hosts, resolve=self._resolve)
 
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """A connection for one transaction.
 
-        Raises:
-            LedgerWriteFailed: the disk refused.
-        """
-        try:
-            database = sqlite3.connect(self._database, timeout=_PATIENCE_S)
-            try:
-                database.row_factory = lambda cursor, row: {
-                    field[0]: value for field, value in zip(cursor.description, row, strict=True)
-                }
-                with database:
-                    database.execute(_TABLE)
-                    yield database
-            finally:
-                database.close()
-        except sqlite3.OperationalError as error:
-            raise LedgerWriteFailed(
-                f"The server's database cannot be used: {error}.", hint=f"Look at {self._database} and at its disk."
-            ) from error
+def _repository(row: sqlite3.Row) -> Repository:
+    return Repository(**dict(row))
 
 
 def _is_address(source: str | Path) -> bool:

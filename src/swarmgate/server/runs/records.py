@@ -39,8 +39,9 @@ class Records(Generic[R]):
     """
 
     def __init__(self, folder: Path, name: str, kind: type[R]) -> None:
-        self._folder, self._name = folder, name
+        self._folder, self._name, self._place = folder, name, str(folder)
         self._kind: type[R] = kind
+        self._known: dict[str, tuple[tuple[int, int, int], R]] = {}
 
     def folder(self, id: str) -> Path:  # noqa: A002 - the field's name
         """The folder of a record.
@@ -49,7 +50,7 @@ class Records(Generic[R]):
             NotFound: that is no id.
         """
         if not _ID.fullmatch(id):
-            raise NotFound(f"There is no such {self._kind.__name__.lower()}.")
+            raise self._unknown
         return self._folder / id
 
     def lock(self, id: str) -> Path:  # noqa: A002 - the field's name
@@ -66,7 +67,7 @@ class Records(Generic[R]):
 
     def all(self) -> tuple[R, ...]:
         """All records, the newest first; one that is gone meanwhile is left out."""
-        found = [record for each in self.ids() if (record := self._read(each)) is not None]
+        found = [record for each in self.ids() if (record := self.find(each)) is not None]
         return tuple(sorted(found, key=lambda each: (each.created, each.id), reverse=True))
 
     def get(self, id: str) -> R:  # noqa: A002 - the field's name
@@ -76,9 +77,28 @@ class Records(Generic[R]):
             NotFound: there is none.
             LedgerError: it cannot be read.
         """
-        if (found := self._read(id)) is None:
-            raise NotFound(f"There is no such {self._kind.__name__.lower()}.")
+        if (found := self.find(id)) is None:
+            raise self._unknown
         return found
+
+    def find(self, id: str) -> R | None:  # noqa: A002 - the field's name
+        """The record of that id; None: there is none.
+
+        One that is asked for with every request is read again only where another file stands in its place.
+
+        Raises:
+            NotFound: that is no id.
+            LedgerError: it cannot be read.
+        """
+        if not _ID.fullmatch(id):
+            raise self._unknown
+        try:
+            there = os.stat(f"{self._place}/{id}/{self._name}")  # noqa: PTH116 - a third of the time, and asked often
+        except OSError:
+            return self._read(id) if id in self._known else None
+        known = self._known.get(id)
+        same = known is not None and known[0] == (there.st_ino, there.st_size, there.st_mtime_ns)
+        return known[1] if known is not None and same else self._read(id)
 
     def put(self, record: R) -> R:
         """Writes a new record down.
@@ -106,15 +126,22 @@ class Records(Generic[R]):
             after = how(before)
             return before, (after if after == before else self.put(after))
 
+    @property
+    def _unknown(self) -> NotFound:
+        return NotFound(f"There is no such {self._kind.__name__.lower()}.")
+
     def _read(self, id: str) -> R | None:  # noqa: A002 - the field's name
         path = self.folder(id) / self._name
         try:
-            return self._kind.model_validate_json(regular.read(path))
+            there = path.stat()  # before it is read: a newer one is then read once more, and never an older one kept
+            found = self._kind.model_validate_json(regular.read(path))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValidationError) as error:
             why = error.strerror if isinstance(error, OSError) else "it is not as the server wrote it"
             raise LedgerError(f"{path} cannot be read: {why}.", hint="Bring it back from a backup.") from error
+        self._known[id] = (there.st_ino, there.st_size, there.st_mtime_ns), found
+        return found
 
     @contextmanager
     def turn(self, id: str, name: str = "turn") -> Iterator[None]:  # noqa: A002 - the field's name

@@ -139,10 +139,12 @@ class Runs:
         Raises:
             NotFound: there is no such council.
             UsageError: an argument is unknown or wrong.
-            IllegalMove: something is wanted of it already.
+            IllegalMove: something is wanted of it already, or it is over.
             LedgerWriteFailed: the disk refused.
         """
         known = await asyncio.to_thread(self._jobs.get, council)
+        if known.wanted is None and known.ended is not None and known.ended.exit_code == 0:
+            raise IllegalMove("The council is over.", hint="Look at what it came to, or begin another one.")
         if known.wanted is not None and known.ended is None and not arguments:
             self._changed(known, "queued", by, pattern=known.pattern)
             return known

@@ -36,13 +36,13 @@ class Worker:
 
     def __init__(self, subject: str, lock: Path, process: BaseProcess | None) -> None:
         self.subject, self.since = subject, datetime.now(UTC).isoformat(timespec="seconds")
-        self._lock, self._process = lock, process
+        self._lock, self._process, self._over = lock, process, False
 
     @property
     def pid(self) -> int:
         """Its process; 0: it has ended."""
         if self._process is not None:
-            return self._process.pid or 0
+            return 0 if self._over else self._process.pid or 0
         pid = live_owner(self._lock).get("pid")
         return pid if isinstance(pid, int) else 0
 
@@ -64,8 +64,8 @@ class Worker:
             await over.wait()
         finally:
             loop.remove_reader(self._process.sentinel)
+        self._over = True
         await asyncio.to_thread(self._process.join)
-        self._process.close()
 
 
 class Workers:

@@ -50,11 +50,10 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     app = FastAPI(title="swarmgate", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.ready, app.state.rooms, app.state.services = False, rooms, rooms.services
     app.state.settings, app.state.environ, app.state.feed = settings, environ, rooms.feed
-    app.include_router(health.router)
-    app.include_router(streams.router)
-    app.include_router(routes.router)
     api.install(app)
-    pages.install(app)
+    app.include_router(streams.router)
+    app.include_router(health.router)
+    app.include_router(routes.router)
     sockets = adr_0007.install(
         app, settings, services=rooms.services, feed=rooms.feed, accounts=rooms.accounts, limits=rooms.limits
     )
@@ -67,5 +66,6 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
         home=rooms.home,
         environ=environ,
     )
+    pages.install(app)
     app.add_middleware(Measured, metrics=rooms.metrics)
     return app

@@ -25,7 +25,7 @@ from swarmgate.workspace.files.atomic import replace
 MANIFEST = "backup.json"
 _FORM = 1
 _PRIVATE = 0o700
-_TRIES = 20
+_TRIES = 10
 """How often a goal is copied that moves on meanwhile: a step that is recorded takes seconds, a copy less."""
 _LOCKS = frozenset({"lock", "watch.lock"})
 """Of `.swarm/runtime`: of the processes here."""

@@ -36,18 +36,16 @@ class Changes:
     def __init__(self, feed: Feed, goals: Goals, jobs: Jobs) -> None:
         self._feed, self._goals, self._jobs = feed, goals, jobs
 
-    def follow_all(self) -> None:
-        """Has everything followed that is there when the server begins."""
-        for goal in self._goals.list():
-            self._follow(goal)
-        for council in self._jobs.list():
-            self._follow(council)
+    def followed(self) -> list[Followed]:
+        """The folders of everything that is there, and that the feed is to follow."""
+        return [*map(_followed, self._goals.list()), *map(_followed, self._jobs.list())]
 
     def tell(self, change: Change) -> None:
         """Tells one change; the records of what it is about are followed from now on."""
         with suppress(NotFound):  # it was put away meanwhile
             council = change.type.startswith("council_")
-            self._follow(self._jobs.get(change.subject) if council else self._goals.get(change.subject))
+            known = self._jobs.get(change.subject) if council else self._goals.get(change.subject)
+            self._feed.follow(_followed(known))
         words = _WORDS.get(change.type.replace("council_", "run_"), change.type.replace("_", " ") + ": {subject}")
         self._feed.publish(
             change.type,
@@ -58,6 +56,7 @@ class Changes:
             data={"subject": change.subject, **change.data},
         )
 
-    def _follow(self, known: Goal | Council) -> None:
-        goal = known.id if isinstance(known, Goal) else known.goal
-        self._feed.follow(Followed(known.repo, goal, Path(known.path) / ".swarm"))
+
+def _followed(known: Goal | Council) -> Followed:
+    goal = known.id if isinstance(known, Goal) else known.goal
+    return Followed(known.repo, goal, Path(known.path) / ".swarm")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -66,7 +65,7 @@ class Rooms:
         accounts = Accounts(home, server)
         store = open_store(server, home, environ)
         metrics = Metrics()
-        feed = Feed(store, home, metrics)
+        feed = Feed(store, home, metrics, secrets=settings.keys(environ))
         repositories = Repositories(home, private_hosts=server.private_hosts)
         goals = Goals(home, repositories, environ)
         jobs = Jobs(home, goals)
@@ -133,13 +132,14 @@ class Rooms:
         """Works for the length of the block: what collects begins before what works, and ends after it."""
         async with AsyncExitStack() as stack:
             stack.callback(self.accounts.close)
+            stack.callback(self.repositories.close)
             stack.push_async_callback(self.limits.aclose)
             stack.push_async_callback(self.store.close)
+            self.feed.follow_all(self.changes.followed)
             await self.feed.start()
             stack.push_async_callback(self.feed.close)
             await self.notifier.start()
             stack.push_async_callback(self.notifier.close)
-            await asyncio.to_thread(self.changes.follow_all)
             await self.runs.start()
             stack.push_async_callback(self.runs.close)
             yield

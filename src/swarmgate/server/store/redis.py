@@ -166,6 +166,15 @@ class RedisStore:
         return ":".join((self._name, *parts))
 
     async def _call(self, work: Callable[[], Awaitable[Any]], *, again: bool = True) -> Any:
+        """What Redis answers; who is cancelled leaves at once, and the call ends by itself.
+
+        The client sends under `asyncio.wait_for`, which in Python 3.11 may swallow that somebody was cancelled.
+        """
+        call = asyncio.ensure_future(self._answer(work, again=again))
+        call.add_done_callback(_heard)
+        return await asyncio.shield(call)
+
+    async def _answer(self, work: Callable[[], Awaitable[Any]], *, again: bool) -> Any:
         """What Redis answers; `again`: on a new connection, where the one that was idle is dead: Redis came back."""
         try:
             try:
@@ -182,6 +191,12 @@ class RedisStore:
                 f"The Redis at {self._place} cannot be used: {said}.",
                 hint="[server] store and store_password_env name it. The server goes on when it is back.",
             ) from error
+
+
+def _heard(call: asyncio.Future[Any]) -> None:
+    """Hears the error of a call that nobody waits for any more."""
+    if not call.cancelled():
+        call.exception()
 
 
 def _id_of(home: Path) -> str:

@@ -130,6 +130,6 @@ def _ahead(target: Path, branch: str) -> bool:
     return bool(out.strip())
 
 
-def _setting(folder: Path, *which: str) -> str:
-    code, out, _ = call(folder, "config", "--get", *which)
+def _setting(folder: Path, key: str, *where: str) -> str:
+    code, out, _ = call(folder, "config", *where, "--get", key)
     return "" if code else os.fsdecode(out.rstrip(b"\n"))

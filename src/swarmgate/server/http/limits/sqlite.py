@@ -143,7 +143,8 @@ class SqliteLimits(Storage, MovingWindowSupport):
             self._close()
         if self._opened is None:
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            with contextlib.suppress(FileExistsError):  # closing another descriptor drops SQLite's locks
+                os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             database = sqlite3.connect(self._path, timeout=2)
             database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + _TABLES)
             self._opened = database, self._path.stat().st_ino

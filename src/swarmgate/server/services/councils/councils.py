@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -54,11 +54,14 @@ class Councils:
         runs: the queue of what is wanted.
         store: of results and metrics that were made before; what is lost there is made anew.
         environ: where the keys of providers and `SWARM_*` settings are looked up.
+        owner: the name of an account by its id.
     """
 
-    def __init__(self, access: Access, runs: Runs, store: Store, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, access: Access, runs: Runs, store: Store, environ: Mapping[str, str], owner: Callable[[str], str]
+    ) -> None:
         self._access, self._runs, self._store = access, runs, store
-        self._reading = CouncilReading(access, runs, environ)
+        self._reading = CouncilReading(access, runs, environ, owner)
 
     # --- begin and go on ---
 
@@ -185,6 +188,9 @@ class Councils:
             IllegalMove: it is at work already, or over; or a terminal began it.
         """
         job = await asyncio.to_thread(self._job, who, id, Role.OPERATOR)
+        held = await asyncio.to_thread(self._reading.held, who, job.id)
+        if held.record and held.record.standing.over:
+            raise IllegalMove(f"The council {job.id} is over: nothing follows.")
         if job.wanted is not None and job.wanted.paused:
             await self._runs.resume(job.id, by=who.actor)
         else:
@@ -201,12 +207,13 @@ class Councils:
         *,
         person: str = "",
     ) -> CouncilView:
-        """Gives the vote of a person that a decision waits for, and has it go on.
+        """Gives the vote of a person that a decision waits for, or what the user says to a discussion; it goes on.
 
         Args:
             who: asks; it takes an approver.
-            id: of the decision.
-            vote: the fields of a `PersonalVote`: `stand`, `level`, `options`, `reason`.
+            id: of the council.
+            vote: of a decision the fields of a `PersonalVote`: `stand`, `level`, `options`, `reason`; of a discussion
+                those of a `DiscussionAnswer`: `cast`, `mode`, `say`, `choose`, `text`.
             person: whose vote it is; empty: the account's where it takes part by its name, else of the only one that is
                 waited for.
 
@@ -218,7 +225,8 @@ class Councils:
         """
         job = await asyncio.to_thread(self._job, who, id, Role.APPROVER)
         held = await asyncio.to_thread(self._reading.held, who, job.id)
-        arguments = _vote(held, vote, person, who.account.name)
+        discussed = held.pattern == "discussion"
+        arguments = {"answer": dict(vote)} if discussed else _vote(held, vote, person, who.account.name)
         await self._runs.hold(job.id, by=who.actor, **arguments)
         return await self.get(who, job.id)
 
@@ -355,11 +363,20 @@ class Councils:
         """
         return measured(await self.executions(who, repo=repo))
 
+    async def repository_of(self, who: Principal, goal: str) -> str:
+        """The id of the repository that a goal is of; empty where no goal is named.
+
+        Raises:
+            NotFound: there is no such goal, or none that may be seen.
+        """
+        return (await asyncio.to_thread(self._access.goal, who, goal)).repo if goal else ""
+
     async def agents(self, who: Principal, *, repo: str = "") -> dict[str, dict[str, Any]]:
         """The agents of the settings by name, as requests for councils in that repository name them.
 
         Raises:
             NotFound: there is no such repository, or none that may be seen.
+            NotAProject: nothing of it was fetched yet.
             UsageError: nothing says which repository.
         """
 

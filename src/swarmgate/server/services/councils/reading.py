@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from swarmgate.council.facade import Council as Facade
 from swarmgate.domain.metrics import Execution
 from swarmgate.engine.swarm import Swarm
-from swarmgate.errors import SwarmError, UsageError
+from swarmgate.errors import SwarmError, UsageError, WaitingForUser
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Council, Goal
 from swarmgate.server.runs.runs import Runs
@@ -60,6 +60,12 @@ class Held(NamedTuple):
             return ()
         return tuple(getattr(self.record.standing.own, "people_missing", ()))
 
+    @property
+    def waits(self) -> bool:
+        """Whether nothing follows before a person says something."""
+        ended = self.job.ended if self.job and self.job.wanted is None else None
+        return bool(self.waits_for) or (ended is not None and ended.exit_code == WaitingForUser.exit_code)
+
     def clean(self, value: Any) -> Any:
         """A view without the secrets of the project."""
         return cleaned(value, cleaner(self.facade.shared.project))
@@ -72,10 +78,11 @@ class CouncilReading:
         access: who may see what.
         runs: who is at work.
         environ: where the keys of providers and `SWARM_*` settings are looked up.
+        owner: the name of an account by its id.
     """
 
-    def __init__(self, access: Access, runs: Runs, environ: Mapping[str, str]) -> None:
-        self._access, self._runs, self._environ = access, runs, environ
+    def __init__(self, access: Access, runs: Runs, environ: Mapping[str, str], owner: Callable[[str], str]) -> None:
+        self._access, self._runs, self._environ, self._owner = access, runs, environ, owner
 
     def home(self, who: Principal, repo: str, goal: str, least: Role) -> str:
         """The id of the repository in which a council is held: the one that is named, or the only one there is.
@@ -166,7 +173,7 @@ class CouncilReading:
                 seconds=standing.seconds,
                 why=standing.why or ended,
                 summary=own.summary(standing),
-                waits=bool(held.waits_for),
+                waits=held.waits,
                 data=data_of(record),
             )
         return held.clean(found)  # type: ignore[no-any-return]  # what it was given
@@ -220,6 +227,6 @@ class CouncilReading:
             "title": title,
             "repo": held.repo,
             "goal": held.goal,
-            "by": job.owner if job else "",
+            "by": f"user:{self._owner(job.owner)}" if job and job.owner else "",
             "began": job.created if job else began,
         }

@@ -11,7 +11,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -89,7 +89,7 @@ class Readings:
             SwarmError: as `make` does; that is not kept.
         """
         key = (goal.id, name)
-        identity = identity_of(Path(goal.path), lasting=lasting)
+        identity = identity_of(goal.path, lasting=lasting)
         kept = self._kept.get(key)
         wanted = (goal.wanted, goal.ended)
         if kept and kept.identity == identity and (lasting or time.monotonic() - kept.made < _AGE_S):
@@ -144,24 +144,29 @@ class Readings:
         return value
 
 
-def identity_of(root: Path, *, lasting: bool) -> Identity:
+def identity_of(root: str, *, lasting: bool) -> Identity:
     """What the files of a project that views are made of look like from outside.
 
     Args:
         root: of the project.
         lasting: only the ledger; else also what tells of work that goes on, the plan's files and the settings.
     """
-    folder = SwarmFolder(root)
-    paths = [folder.ledger]
-    if not lasting:
-        paths += [folder.lock, folder.plan_md, folder.plan_json, folder.config, folder.breakers]
-    return tuple(map(stamp, paths))
+    ledger, *others = _watched(root)
+    return (stamp(ledger),) if lasting else (stamp(ledger), *map(stamp, others))
 
 
-def stamp(path: Path) -> tuple[int, int, int] | None:
-    """Of one file."""
+@lru_cache(maxsize=_KEPT)
+def _watched(root: str) -> tuple[str, ...]:
+    """The files that are looked at, the ledger first: thousands of times a second no path is put together."""
+    folder = SwarmFolder(Path(root))
+    paths = (folder.ledger, folder.lock, folder.plan_md, folder.plan_json, folder.config, folder.breakers)
+    return tuple(map(str, paths))
+
+
+def stamp(path: str | Path) -> tuple[int, int, int] | None:
+    """Of one file; None: it is not there."""
     try:
-        found = os.stat(path)  # noqa: PTH116 - half of the time that `Path.stat` takes, thousands of times a second
+        found = os.stat(path)  # noqa: PTH116 - half of the time that `Path.stat` takes
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
