@@ -189,13 +189,17 @@ class Automation:
 
         return drift(self._project)
 
-    def handoff(self, *, out: Path | None = None) -> Handoff:
+    def handoff(self, *, out: Path | None = None, write: bool = True) -> Handoff:
         """Writes one page that lets somebody else go on: to `.swarm/handoff.md`, or to `out`.
+
+        Args:
+            out: where to.
+            write: whether it is written at all; else it is only given.
 
         Raises:
             UsageError: `out` lies in no folder.
             LedgerWriteFailed: it could not be written.
         """
-        from swarmgate.automation.handoff.handoff import hand_off
+        from swarmgate.automation.handoff.handoff import hand_off, handed_over
 
-        return hand_off(self._project, self._ports, out)
+        return hand_off(self._project, self._ports, out) if write else handed_over(self._project, self._ports)

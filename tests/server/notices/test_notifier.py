@@ -6,7 +6,7 @@ import asyncio
 import base64
 import json
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,7 +48,7 @@ class Told:
     feed: Feed
     needs: list[Notice] = field(default_factory=list)
 
-    def notifier(self, *settings: dict[str, object], environ: dict[str, str] | None = None) -> Notifier:
+    def notifier(self, *settings: Mapping[str, object], environ: dict[str, str] | None = None) -> Notifier:
         async def waiting() -> Sequence[Notice]:
             return tuple(self.needs)
 

@@ -154,18 +154,19 @@ def test_no_text_of_an_agent_or_a_repository_does_anything(
         "description": HOSTILE,
         "acceptance": [HOSTILE],
         "files": ["src/calc/part_1.1.py"],
+        "complexity": "SMALL",
     }
     saved = call("save_plan", title=HOSTILE, phases=[{"name": HOSTILE, "tasks": [task]}])
     writes = code({"src/calc/part_1.1.py": f'"""A part."""\n\nVALUE = {HOSTILE!r}\n'})
-    asks = rule("architect", "plan", [call("ask_user", questions=[HOSTILE])], [saved])
-    project.play(asks, writes)
+    asks = rule("architect", "plan", [call("ask_user", questions=[HOSTILE])])
+    project.play(asks, rule("architect", "plan", [saved], contains="IN-METRES"), writes)
     project.swarm("plan", HOSTILE, exits=3)
     with screen(server.url, tmp_path / "profile", width=DESK) as at:
         log_in_anyway(at)
         goal = server.app.state.rooms.goals.list()[0].id
         seen = [at_text(at, path) for path in ("/", "/goals", f"/goals/{goal}", f"/ledger/{goal}")]
         at.open("/")
-        at.fill("textarea[name=text]", HOSTILE)
+        at.fill("textarea[name=text]", f"IN-METRES {HOSTILE}")
         at.click("button", "Answer")
         at.says("Answered.")
         project.swarm("plan", exits=3)

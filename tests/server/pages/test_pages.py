@@ -216,3 +216,10 @@ def test_a_browser_is_told_from_now_on_and_no_longer(visit: Visits, server: Runn
     for wrong in ({"endpoint": "http://push.test/1"}, {"p256dh": "<>"}):
         ada.client.post("/settings/push", data={"what": "add", **browser, **wrong})
         assert "0 browsers are told" in ada.get("/settings")
+
+
+def test_where_nothing_is_a_browser_gets_a_page_and_a_program_a_problem(anybody: httpx.Client) -> None:
+    page = anybody.get("/nowhere", headers={"accept": "text/html,*/*"})
+    assert (page.status_code, "<title>There is nothing here" in page.text) == (404, True)
+    problem = anybody.get("/nowhere")
+    assert (problem.status_code, problem.json()["code"]) == (404, "NOT_FOUND")

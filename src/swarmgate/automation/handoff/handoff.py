@@ -43,11 +43,20 @@ def hand_off(project: Project, ports: Ports, out: Path | None = None) -> Handoff
     """
     target = project.folder.handoff if out is None else out.absolute()
     require_free(target, project.folder, own=project.folder.handoff, mark=MARK, verb="handoff")
-    found = _without_keys(project, _gathered(project, ports))
-    page = render(found)
+    found = handed_over(project, ports)
     with writing(target):
-        replace(target, page)
-    return found.model_copy(update={"page": page, "path": shown(target, project.folder)})
+        replace(target, found.page)
+    return found.model_copy(update={"path": shown(target, project.folder)})
+
+
+def handed_over(project: Project, ports: Ports) -> Handoff:
+    """The data of the page, and the page; nothing is written.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    found = _without_keys(project, _gathered(project, ports))
+    return found.model_copy(update={"page": render(found)})
 
 
 def _without_keys(project: Project, found: Handoff) -> Handoff:

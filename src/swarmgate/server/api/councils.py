@@ -17,6 +17,7 @@ from swarmgate.server.services.views.record import (
     ArgumentGraph,
     CouncilSummary,
     CouncilView,
+    MetricsView,
     UtteranceView,
     VotesView,
 )
@@ -46,6 +47,12 @@ async def start_council(request: Request, services: ServicesOf, who: Who, body: 
     """Begin a council: it is held as soon as a worker is free."""
     begun = await services.councils.start(who, body.pattern, body.request, repo=body.repo, goal=body.goal)
     return told(request, begun, status=202, location=f"/v1/councils/{begun.id}")
+
+
+@router.get("/councils/metrics", response_model=MetricsView, responses=LOOK)
+async def get_metrics(request: Request, services: ServicesOf, who: Who, repo: OfRepo = "") -> Response:
+    """Look at what councils came to, by pattern: rounds, convergence, tokens, cost."""
+    return told(request, MetricsView(patterns=await services.councils.metrics(who, repo=repo)))
 
 
 @router.get("/councils/{council}", response_model=CouncilView, responses=LOOK)

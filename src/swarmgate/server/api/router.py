@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from swarmgate.server.api import (
     accounts,
+    checks,
     councils,
     decisions,
     gates,
@@ -25,7 +26,7 @@ from swarmgate.server.api.openapi import document
 from swarmgate.server.api.routes import PREFIX
 from swarmgate.server.http.problems import http_error
 
-_ROUTERS = (goals, decisions, tasks, runs, sessions, accounts, repositories, councils, gates, records)
+_ROUTERS = (goals, decisions, tasks, runs, sessions, accounts, repositories, councils, gates, records, checks)
 
 
 def install(app: FastAPI) -> None:

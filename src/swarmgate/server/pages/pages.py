@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from typing import Any
+
 from fastapi import APIRouter, FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from swarmgate.server.pages import cost, councils, goals, ledgers, login, needs, settings
+from swarmgate.server.pages.routing import error_page
 from swarmgate.server.pages.shell import STATIC
 
+Handler = Callable[[Request, Any], Response | Awaitable[Response]]
+
 _LASTING = "public, max-age=31536000, immutable"
+_MISSING = 404
 _SHORT = "public, max-age=60"
 
 
@@ -24,9 +33,26 @@ class _Static(StaticFiles):
 
 
 def install(app: FastAPI) -> None:
-    """Gives an application its pages, at `/`, and their static files, at `/static/`."""
+    """Gives an application its pages, at `/`, and their static files, at `/static/`.
+
+    Its errors are handled already: a browser that goes to where nothing is gets a page, everybody else what they got.
+    """
     router = APIRouter(include_in_schema=False)
     for each in (login, needs, goals, councils, cost, ledgers, settings):
         router.include_router(each.routes)
     app.include_router(router)
+    app.add_exception_handler(HTTPException, _for_browsers(app.exception_handlers[HTTPException]))
     app.mount("/static", _Static(directory=STATIC), name="static")
+
+
+def _for_browsers(otherwise: Handler) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """The handler of what the framework refuses, with a page for who looks for one that is not there."""
+
+    async def handler(request: Request, error: Exception) -> Response:
+        looks = request.method == "GET" and "text/html" in request.headers.get("accept", "")
+        if looks and isinstance(error, HTTPException) and error.status_code == _MISSING:
+            return await error_page(request, _MISSING, "", "", "")
+        answer = otherwise(request, error)
+        return answer if isinstance(answer, Response) else await answer
+
+    return handler

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 
 from swarmgate.domain.actor import USER
@@ -125,7 +127,7 @@ class Goals:
 
     def ready(self, goal: Goal) -> bool:
         """Whether its project is there: the clone of a new goal is not, until a worker made it."""
-        return SwarmFolder(Path(goal.path)).ledger.is_file()
+        return os.path.isfile(_ledger_in(goal.path))  # noqa: PTH113 - half of the time, and asked often
 
     def swarm(self, goal: Goal, actor: str = USER) -> Swarm:
         """The facade of its project, for one who acts. It raises `NotAProject` where it is not ready."""
@@ -207,16 +209,22 @@ class Goals:
 
     def _checkout(self, repository: Repository) -> Goal | None:
         """The goal that the registered folder itself is, where somebody works in it."""
-        if repository.kind != "path" or not SwarmFolder(Path(repository.source)).ledger.is_file():
+        if repository.kind != "path" or not os.path.isfile(_ledger_in(repository.source)):  # noqa: PTH113 - asked often
             return None
-        digest = hashlib.sha256(repository.source.encode(errors="surrogateescape")).hexdigest()[:12]
-        return Goal(
-            id=f"c-{digest}",
-            repo=repository.id,
-            kind="checkout",
-            path=repository.source,
-            created=repository.added,
-        )
+        return _shown(repository.id, repository.source, repository.added)
+
+
+@lru_cache(maxsize=1000)
+def _ledger_in(root: str) -> str:
+    """Where the ledger of a project lies."""
+    return str(SwarmFolder(Path(root)).ledger)
+
+
+@lru_cache(maxsize=1000)
+def _shown(repo: str, source: str, added: str) -> Goal:
+    """The goal that a registered folder is."""
+    digest = hashlib.sha256(source.encode(errors="surrogateescape")).hexdigest()[:12]
+    return Goal(id=f"c-{digest}", repo=repo, kind="checkout", path=source, created=added)
 
 
 def require_known(goals: Goals, goal: str, repo: str) -> tuple[str, str]:

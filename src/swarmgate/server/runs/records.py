@@ -39,7 +39,7 @@ class Records(Generic[R]):
     """
 
     def __init__(self, folder: Path, name: str, kind: type[R]) -> None:
-        self._folder, self._name = folder, name
+        self._folder, self._name, self._place = folder, name, str(folder)
         self._kind: type[R] = kind
         self._known: dict[str, tuple[tuple[int, int, int], R]] = {}
 
@@ -50,7 +50,7 @@ class Records(Generic[R]):
             NotFound: that is no id.
         """
         if not _ID.fullmatch(id):
-            raise NotFound(f"There is no such {self._kind.__name__.lower()}.")
+            raise self._unknown
         return self._folder / id
 
     def lock(self, id: str) -> Path:  # noqa: A002 - the field's name
@@ -78,7 +78,7 @@ class Records(Generic[R]):
             LedgerError: it cannot be read.
         """
         if (found := self.find(id)) is None:
-            raise NotFound(f"There is no such {self._kind.__name__.lower()}.")
+            raise self._unknown
         return found
 
     def find(self, id: str) -> R | None:  # noqa: A002 - the field's name
@@ -90,15 +90,15 @@ class Records(Generic[R]):
             NotFound: that is no id.
             LedgerError: it cannot be read.
         """
+        if not _ID.fullmatch(id):
+            raise self._unknown
+        try:
+            there = os.stat(f"{self._place}/{id}/{self._name}")  # noqa: PTH116 - a third of the time, and asked often
+        except OSError:
+            return self._read(id) if id in self._known else None
         known = self._known.get(id)
-        if known is not None:
-            try:
-                there = (self.folder(id) / self._name).stat()
-            except OSError:
-                there = None
-            if there is not None and known[0] == (there.st_ino, there.st_size, there.st_mtime_ns):
-                return known[1]
-        return self._read(id)
+        same = known is not None and known[0] == (there.st_ino, there.st_size, there.st_mtime_ns)
+        return known[1] if known is not None and same else self._read(id)
 
     def put(self, record: R) -> R:
         """Writes a new record down.
@@ -125,6 +125,10 @@ class Records(Generic[R]):
             before = self.get(id)
             after = how(before)
             return before, (after if after == before else self.put(after))
+
+    @property
+    def _unknown(self) -> NotFound:
+        return NotFound(f"There is no such {self._kind.__name__.lower()}.")
 
     def _read(self, id: str) -> R | None:  # noqa: A002 - the field's name
         path = self.folder(id) / self._name

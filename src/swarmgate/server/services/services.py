@@ -32,6 +32,7 @@ from swarmgate.server.services.people.repositories import Repositories
 from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.readings import Readings
 from swarmgate.server.services.records.agents import Agents
+from swarmgate.server.services.records.checks import Checks
 from swarmgate.server.services.records.cost import Cost
 from swarmgate.server.services.records.events import Events
 from swarmgate.server.services.records.evidence import Evidence
@@ -62,6 +63,7 @@ class Services:
     cost: Cost
     gates: Gates
     agents: Agents
+    checks: Checks
     browsers: Browsers
     events: Events
     settings: Config
@@ -116,6 +118,7 @@ class Services:
             cost=Cost(access, readings),
             gates=Gates(access, acting, store, asyncio.Semaphore(settings.server.concurrency)),
             agents=Agents(access, readings),
+            checks=Checks(access, readings),
             browsers=browsers,
             events=Events(access, feed),
             settings=settings,

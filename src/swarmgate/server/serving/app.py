@@ -54,7 +54,6 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     app.include_router(streams.router)
     app.include_router(health.router)
     app.include_router(routes.router)
-    pages.install(app)
     sockets = adr_0007.install(
         app, settings, services=rooms.services, feed=rooms.feed, accounts=rooms.accounts, limits=rooms.limits
     )
@@ -67,5 +66,6 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
         home=rooms.home,
         environ=environ,
     )
+    pages.install(app)
     app.add_middleware(Measured, metrics=rooms.metrics)
     return app

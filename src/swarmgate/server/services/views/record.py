@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from swarmgate.automation.capabilities import CapabilityReport
+from swarmgate.automation.drift.report import DriftReport
+from swarmgate.automation.handoff.page import Handoff
 from swarmgate.domain.evidence.report import EvidenceReport
+from swarmgate.domain.metrics import PatternMetrics
+from swarmgate.domain.preflight import PreflightReport
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.spending.cost import CostReport, CostRow
 from swarmgate.domain.usage import Usage
@@ -143,6 +148,60 @@ class GateRunView(View):
     """Why it failed."""
     code: str = ""
     """The code of that error."""
+
+
+class DriftView(View):
+    """Decisions on record against what came after them: `swarm drift`."""
+
+    goal: str
+    seq: int
+    report: DriftReport
+
+
+class HandoffView(View):
+    """Where the work stands, for somebody else: `swarm handoff`."""
+
+    goal: str
+    seq: int
+    handoff: Handoff
+
+
+class DoctorView(View):
+    """Whether everything is there that the work needs: `swarm doctor`."""
+
+    goal: str
+    passed: bool
+    checks: tuple[CheckView, ...]
+
+
+class PreflightView(View):
+    """Whether a phase can begin: `swarm preflight`."""
+
+    goal: str
+    report: PreflightReport
+
+
+class AutomationView(View):
+    """What happens beside the loop: `swarm automation`."""
+
+    goal: str
+    report: CapabilityReport
+
+
+class SbomView(View):
+    """The components of the project as a CycloneDX document: `swarm sbom`."""
+
+    goal: str
+    components: int
+    unreadable: tuple[str, ...] = ()
+    """Files that are missing in it, and why."""
+    document: dict[str, Any]
+
+
+class MetricsView(View):
+    """What is on record of councils, by pattern, and `total` last: `swarm metrics`."""
+
+    patterns: tuple[PatternMetrics, ...]
 
 
 class AgentView(View):
