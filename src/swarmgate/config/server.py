@@ -188,6 +188,13 @@ class Server(Section):
         return f"{scheme}://{user if at else ''}:{quote(password, safe='')}@{place}"
 
     @property
+    def variables(self) -> frozenset[str]:
+        """The names of the variables that hold secrets of the server itself."""
+        named = (self.store_password_env, self.oidc.client_secret_env)
+        told = (name for each in self.notify for name in (each.url_env, each.secret_env))
+        return frozenset(filter(None, (*named, *told)))
+
+    @property
     def tls(self) -> bool:
         """Whether the server does TLS itself."""
         return bool(self.tls_cert and self.tls_key)

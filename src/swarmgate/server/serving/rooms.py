@@ -67,7 +67,8 @@ class Rooms:
         metrics = Metrics()
         feed = Feed(store, home, metrics, secrets=settings.keys(environ))
         repositories = Repositories(home, private_hosts=server.private_hosts)
-        goals = Goals(home, repositories, environ)
+        withheld = server.variables.difference(settings.key_variables)
+        goals = Goals(home, repositories, environ, withheld=withheld)
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
         runs = Runs(
@@ -96,7 +97,7 @@ class Rooms:
             feed=feed,
             browsers=Browsers(told, keys.public),
             settings=settings,
-            environ=environ,
+            environ=goals.environ,
         )
         notifier = Notifier(
             server,
