@@ -32,15 +32,22 @@ class Repositories:
     Args:
         home: of the server; it is there.
         private_hosts: names of hosts on addresses that are not public, from where is cloned all the same.
+        trusted_sources: addresses, or what they begin with where that ends with a slash, whose committed settings hold.
         resolve: looks hosts up.
     """
 
     def __init__(
-        self, home: Path, *, private_hosts: tuple[str, ...] = (), resolve: Resolve = addresses.resolved
+        self,
+        home: Path,
+        *,
+        private_hosts: tuple[str, ...] = (),
+        trusted_sources: tuple[str, ...] = (),
+        resolve: Resolve = addresses.resolved,
     ) -> None:
         self._database = Database(home, _TABLE)
         self._known: tuple[int, tuple[Repository, ...]] = (-1, ())
         self._private_hosts, self._resolve = frozenset(each.lower() for each in private_hosts), resolve
+        self._trusted = trusted_sources
 
     def close(self) -> None:
         """Closes the database; what was written stays."""
@@ -146,6 +153,13 @@ class Repositories:
             database.execute("insert or replace into former_repositories values (?, ?)", (id, found.source))
             database.execute("delete from repositories where id = ?", (id,))
         return found
+
+    def trusts(self, repository: Repository) -> bool:
+        """Whether all settings hold that a repository has committed: of a folder of this machine its owner's do."""
+        own = repository.source
+        return repository.kind == "path" or any(
+            own == each or (each.endswith("/") and own.startswith(each)) for each in self._trusted
+        )
 
     def address(self, repository: Repository) -> Address:
         """What git clones it from now, and under which settings; of a URL its host is looked up and checked anew.

@@ -152,7 +152,8 @@ class Goals:
         repository = self.repositories.get(goal.repo)
         with self.records.turn(goal.id, "clone"):
             address = self.repositories.address(repository)
-            return clones.make(self.records.folder(goal.id), repository, address, prefix=f"{goal.id}/")
+            trusted = self.repositories.trusts(repository)
+            return clones.make(self.records.folder(goal.id), repository, address, trusted=trusted, prefix=f"{goal.id}/")
 
     def archive(self, id: str, *, by: str) -> Goal:  # noqa: A002 - the field's name
         """Puts a goal away: all of its folder stays as it is, in `home/archive/`.

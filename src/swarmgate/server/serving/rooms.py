@@ -66,7 +66,7 @@ class Rooms:
         store = open_store(server, home, environ)
         metrics = Metrics()
         feed = Feed(store, home, metrics, secrets=settings.keys(environ))
-        repositories = Repositories(home, private_hosts=server.private_hosts)
+        repositories = Repositories(home, private_hosts=server.private_hosts, trusted_sources=server.trusted_sources)
         withheld = server.variables.difference(settings.key_variables)
         goals = Goals(home, repositories, environ, withheld=withheld)
         jobs = Jobs(home, goals)
@@ -76,6 +76,7 @@ class Rooms:
             jobs,
             concurrency=server.concurrency,
             private_hosts=server.private_hosts,
+            trusted_sources=server.trusted_sources,
             telemetry=server.telemetry,
             on_change=changes.tell,
         )
