@@ -10,8 +10,8 @@ import pytest
 
 import swarmgate
 
-_NOT_MODULES = {"config.toml", "gates.json", "gates.timeout_s", "ledger.append"}
-"""Files of `.swarm/`, a setting, and a method of the ledger."""
+_NOT_MODULES = {"config.toml", "gates.json", "gates.timeout_s", "ledger.append", "server.sqlite3"}
+"""Files of `.swarm/`, a setting, a method of the ledger, and a file of the team server."""
 
 
 def _circles(graph: grimp.ImportGraph) -> list[frozenset[str]]:

@@ -13,7 +13,7 @@ from swarmgate.journal.disk_errors import writing
 
 
 class Lines(Protocol):
-    """The lines of one journal, up to the point that was read; implemented by files and by SQLite.
+    """The lines of one journal, up to the point that was read; implemented by files and by databases.
 
     `name` is how messages call it, `torn` what stands behind the last whole line: a crash cut it short.
     """

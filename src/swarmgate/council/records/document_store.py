@@ -8,7 +8,7 @@ from swarmgate.journal.lines import Lines
 
 
 class Documents(Protocol):
-    """Journals and named texts by record; `journal.documents` and `journal.sqlite` have them.
+    """Journals and named texts by record; `journal.documents`, `journal.sqlite` and `journal.redis` have them.
 
     Every method raises `LedgerError` where the store cannot be read or written.
     """

@@ -23,6 +23,7 @@ from swarmgate.server.services.views.record import ArgumentGraph, UtteranceView,
 routes = router()
 
 _ROWS, _SAID = 50, 500
+Names = Annotated[str, Form(max_length=2000)]
 PATTERNS = {
     "discussion": ("topic", "experts discuss until they agree, or know why not"),
     "debate": ("question", "seats argue for and against, and vote"),
@@ -85,9 +86,13 @@ async def begin(
     pattern: Annotated[Literal["discussion", "debate", "decision", "critique"], Form()],
     place: Annotated[str, Form(max_length=100)],
     question: Annotated[str, Form(min_length=1, max_length=10_000)],
+    participants: Names = "",
+    people: Names = "",
 ) -> Response:
-    """Begins a council with the cast of the settings."""
-    made = await services.councils.start(who, pattern, {PATTERNS[pattern][0]: question}, repo=place)
+    """Begins a council; who takes part is as the settings say where it is not said here."""
+    named = {"participants": _names(participants), "humans": _names(people)}
+    request = {PATTERNS[pattern][0]: question, **{key: names for key, names in named.items() if names}}
+    made = await services.councils.start(who, pattern, request, repo=place)
     return went_on(f"/councils/{made.id}", "The council begins.")
 
 
@@ -130,7 +135,8 @@ async def act(
     id: str,  # noqa: A002 - the field's name
     verb: Literal["stop", "resume", "answer"],
     text: Text = "",
-    stand: Annotated[Literal["consent", "stand_aside", "block"], Form()] = "consent",
+    stand: Annotated[Literal["", "agree", "disagree", "abstain"], Form()] = "",
+    options: Names = "",
 ) -> Response:
     """Stops a council, has it go on, or gives the vote of a person that it waits for."""
     match verb:
@@ -139,23 +145,31 @@ async def act(
         case "resume":
             await services.councils.resume(who, id)
         case "answer":
-            await services.councils.answer(who, id, {"stand": stand, "reason": text})
+            vote = {"stand": stand, "options": _names(options), "reason": text}
+            await services.councils.answer(who, id, vote)
     done = {"stop": "It ends at the next safe point.", "resume": "It goes on.", "answer": "Said."}
     return went_on(f"/councils/{id}", done[verb])
+
+
+def _names(text: str) -> list[str]:
+    """What stands between commas."""
+    return [each.strip() for each in text.split(",") if each.strip()]
 
 
 def drawn_graph(view: ArgumentGraph) -> Graph:
     """The graph that services answer as data, as it is drawn."""
     nodes = tuple(Node.model_validate(each) for each in view.nodes)
-    return Graph(nodes=nodes, edges=tuple(Edge.model_validate(each) for each in view.edges))
+    return Graph(nodes=nodes, edges=tuple(Edge.model_validate(each) for each in view.edges), evolution=())
 
 
 def speeches(said: Iterable[UtteranceView]) -> Iterable[Speech]:
     """What was said; what only keeps the books is left out."""
     for each in said:
         if each.text or each.who:
-            what = each.type.replace("_", " ")
-            yield Speech(f"line-{each.seq}", each.who, what, each.round, each.time, each.text)
+            message = each.data.get("message") or {}
+            what = str(message.get("step") or each.type).replace("_", " ")
+            place = str(message.get("id") or f"line-{each.seq}")
+            yield Speech(place, each.who, what, each.round, each.time, each.text)
 
 
 def table(votes: Iterable[Mapping[str, Any]]) -> Table | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,11 @@ from swarmgate.domain.base import Frozen
 from swarmgate.errors import CouncilRefused
 from swarmgate.server.services.views.record import ArgumentGraph, UtteranceView, VotesView
 
-_SAID = ("text", "version", "summary", "content", "why", "failed", "excluded")
+_SAID = ("text", "version", "summary", "executiveSummary", "content", "why", "failed", "excluded")
 """Fields of an event that are its text: the first that is not empty."""
+
+_PARTS = ("message", "speech", "turn", "assessment", "synthesis", "conclusion", "moderation", "result")
+"""Fields of an event that hold what was said, with who said it."""
 
 _SPEAKERS = ("participant", "seat", "author", "agent", "who", "by", "criterion")
 _ROUNDS = ("round", "number")
@@ -77,13 +80,14 @@ def utterances(held: OnRecord) -> Iterator[UtteranceView]:
     """Its transcript: an utterance for each line of its journal."""
     for entry in held.record.entries():
         data = entry.event.model_dump(mode="json")
+        parts = tuple(_parts(data))
         yield UtteranceView(
             seq=entry.seq,
             time=entry.time,
             type=str(data.pop("type")),
-            who=_first(data, _SPEAKERS),
-            round=next((data[key] for key in _ROUNDS if isinstance(data.get(key), int)), 0),
-            text=_first(data, _SAID),
+            who=_first(parts, _SPEAKERS),
+            round=next((part[key] for part in parts for key in _ROUNDS if isinstance(part.get(key), int)), 0),
+            text=_first(parts, _SAID),
             data=data,
         )
 
@@ -123,5 +127,14 @@ def _votes_of(held: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"participant": each.get("seat"), **each["ballot"]}
 
 
-def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str:
-    return next((data[key] for key in keys if isinstance(data.get(key), str) and data[key]), "")
+def _parts(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The event, and what it holds of what was said, from the outermost in."""
+    yield data
+    for key in _PARTS:
+        if isinstance(data.get(key), dict):
+            yield from _parts(data[key])
+
+
+def _first(parts: Iterable[dict[str, Any]], keys: tuple[str, ...]) -> str:
+    found = (part[key] for part in parts for key in keys if isinstance(part.get(key), str) and part[key])
+    return next(found, "")
