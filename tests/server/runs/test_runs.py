@@ -36,7 +36,7 @@ def said(served: Served, goal: Goal) -> list[tuple[str, str]]:
     return [(entry.event.type, entry.actor) for entry in entries if entry.actor.startswith("user:")]
 
 
-def recorded(served: Served, goal: Goal, kind: type[ev.Event]) -> list[ev.Event]:  # type: ignore[valid-type]  # a union
+def recorded(served: Served, goal: Goal, kind: type[ev.Event]) -> list[ev.Event]:
     entries = [entry for entry, _ in served.swarm(goal).project.ledger().entries()]
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
 

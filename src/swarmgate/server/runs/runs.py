@@ -16,6 +16,7 @@ from typing import Any
 from swarmgate.config import Telemetry
 from swarmgate.errors import IllegalMove, NotFound, SwarmError
 from swarmgate.journal.lock import at_work
+from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.runs import held, queue, worked
 from swarmgate.server.runs.goals import Goals, now
@@ -119,7 +120,8 @@ class Runs:
 
         def asked() -> Goal:
             kept = self._goals.keep(goal)
-            seq = self._goals.swarm(kept).state.seq if self._goals.ready(kept) else 0
+            newest = raw_entries.entries(SwarmFolder(Path(kept.path)), 1) if self._goals.ready(kept) else ()
+            seq = newest[0].seq if newest else 0
             wanted = Wanted(verb=verb, arguments=given, by=by, asked=now(), seq=seq)
             return self._goals.records.change(goal, lambda each: _wanting(each, wanted))[1]
 
