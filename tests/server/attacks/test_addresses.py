@@ -1,4 +1,4 @@
-"""Who asks, from where, and under which name: addresses by which limits would be passed, and hosts that are not ours."""
+"""Who asks, from where, under which name: addresses by which limits would be passed, and hosts that are not ours."""
 
 from __future__ import annotations
 
