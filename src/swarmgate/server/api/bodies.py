@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from swarmgate.domain.base import Frozen
 from swarmgate.server.accounts.model import AccountName, Role
+from swarmgate.server.http.json_objects import JsonObject
 
 _LONGEST = 100_000
 """Characters of a text."""
@@ -204,7 +205,7 @@ class NewCouncil(Body):
     """A council that is to be held."""
 
     pattern: Pattern = Field(examples=["decision"])
-    request: dict[str, Any] = Field(
+    request: JsonObject = Field(
         examples=[{"question": "Do we move to uv?", "participants": ["advocate", "skeptic"]}]
     )
     """The arguments of the pattern, as its page has them; no `id`: ids are the server's."""
@@ -224,7 +225,7 @@ class ResumedCouncil(Body):
 class PersonalAnswer(Body):
     """The vote of a person that a decision waits for."""
 
-    vote: dict[str, Any] = Field(examples=[{"stand": "agree", "level": 0.8, "reason": "It is simpler."}])
+    vote: JsonObject = Field(examples=[{"stand": "agree", "level": 0.8, "reason": "It is simpler."}])
     person: str = Field("", max_length=100)
     """Whose seat; empty: that of the account, or the only one that is waited for."""
 

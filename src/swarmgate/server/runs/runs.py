@@ -42,6 +42,7 @@ class Runs:
         jobs: the councils that are held.
         concurrency: so many workers at once.
         private_hosts: as of `Repositories`, for the workers, which clone.
+        trusted_sources: the same.
         telemetry: where workers send spans; None: nowhere.
         on_change: told of everything that becomes of a goal or council, in the loop's thread; it does not block.
     """
@@ -53,17 +54,19 @@ class Runs:
         *,
         concurrency: int = 2,
         private_hosts: tuple[str, ...] = (),
+        trusted_sources: tuple[str, ...] = (),
         telemetry: Telemetry | None = None,
         on_change: Callable[[Change], None] = lambda _: None,
     ) -> None:
         self._goals, self._jobs, self._concurrency, self._tell = goals, jobs, concurrency, on_change
-        self._workers = Workers(Setup(goals.home, goals.environ, private_hosts, telemetry or Telemetry()))
+        self._workers = Workers(
+            Setup(goals.home, goals.environ, private_hosts, trusted_sources, telemetry or Telemetry())
+        )
         self._at_work: dict[str, Worker] = {}
         self._watched: set[asyncio.Task[None]] = set()
         self._wanted: dict[str, Record] = {}
         self._look = asyncio.Event()
         self._round: asyncio.Task[None] | None = None
-        self._warming: asyncio.Task[None] | None = None
         self._closing = False
 
     async def start(self) -> None:
@@ -73,7 +76,7 @@ class Runs:
             LedgerError: a record cannot be read.
         """
         await asyncio.to_thread(self._goals.settle)
-        self._warming = asyncio.create_task(asyncio.to_thread(self._workers.warm))
+        self._workers.warm()
         for record in await asyncio.to_thread(self._all):
             self._know(record)
             if (worker := found(record.id, self._records(record.id).lock(record.id))) is not None:
@@ -83,8 +86,6 @@ class Runs:
     async def close(self, *, grace_s: float = 20.0) -> None:
         """Asks the workers to end at the next safe point, and ends them after that time; what is wanted stays so."""
         self._closing = True
-        if self._warming is not None:
-            await asyncio.gather(self._warming, return_exceptions=True)
         if self._round is not None:
             self._round.cancel()
             await asyncio.gather(self._round, return_exceptions=True)
@@ -270,7 +271,8 @@ class Runs:
             ):
                 await self._begin(subject)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._look.wait(), _ROUND_S)
+                async with asyncio.timeout(_ROUND_S):  # `wait_for` of Python 3.11 may swallow that it is cancelled
+                    await self._look.wait()
 
     def _elsewhere(self, record: Record) -> bool:
         """Whether somebody else is at work in a goal's project: it begins when they are done."""
