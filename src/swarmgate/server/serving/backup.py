@@ -19,6 +19,7 @@ from pathlib import Path
 from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import UsageError
+from swarmgate.server.notices.vapid import NAME as VAPID_KEYS
 from swarmgate.server.serving.home import ARCHIVE, COUNCILS, DATABASE, GOALS, SIGNING_KEY
 from swarmgate.workspace.files.atomic import replace
 
@@ -71,7 +72,8 @@ def back_up(home: Path, target: Path) -> Backup:
         raise UsageError(f"There is no server's home at {home}.", hint="Name it: --home DIR, or begin: swarm serve")
     with _appearing(target) as place:
         _copy_database(home / DATABASE, place / DATABASE)
-        shutil.copy2(home / SIGNING_KEY, place / SIGNING_KEY)
+        for key in filter(Path.is_file, (home / SIGNING_KEY, home / VAPID_KEYS)):
+            shutil.copy2(key, place / key.name)
         for name in (GOALS, COUNCILS, ARCHIVE):
             (place / name).mkdir()
             for each in _folders(home / name):
