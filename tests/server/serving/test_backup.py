@@ -59,6 +59,7 @@ def test_what_was_kept_is_there_again_in_another_place(home: Path, kept: str, tm
     assert (place.stat().st_mode & 0o777, (place / "server.sqlite3").stat().st_mode & 0o777) == (0o700, 0o600)
 
 
+@pytest.mark.slow
 def test_a_goal_that_is_worked_on_meanwhile_is_of_one_moment(home: Path, kept: str, tmp_path: Path) -> None:
     del kept
     work, done = home / "goals" / GOAL / "work", threading.Event()

@@ -58,12 +58,12 @@ def _span(each: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    with _collecting() as found:
+    with collecting() as found:
         yield found
 
 
 @contextmanager
-def _collecting() -> Iterator[Collector]:
+def collecting() -> Iterator[Collector]:
     with Collector() as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
