@@ -278,17 +278,17 @@ TRICKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", TRICKS)
-def test_tricks_of_paths_and_ids_lead_nowhere(server: Running, project: Project, path: str) -> None:
+def test_tricks_of_paths_and_ids_lead_nowhere(server: Running, project: Project) -> None:
     rooms = server.app.state.rooms
     rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     headers = {"Authorization": f"Bearer {bearer(server, account(server, 'ada', all=Role.ADMIN))}"}
     with httpx.Client(base_url=server.url, headers=headers, timeout=120) as client:
-        answer = client.get(path.format(goal=goal) if "{goal}" in path else path)
-        assert answer.status_code in {307, 400, 404, 405, 414, 422}, answer.text[:300]
-        assert "root:" not in answer.text
-        assert not list(server.home.glob("bugs/*"))
+        for path in TRICKS:
+            answer = client.get(path.format(goal=goal) if "{goal}" in path else path)
+            assert answer.status_code in {307, 400, 404, 405, 414, 422}, (path, answer.text[:300])
+            assert "root:" not in answer.text
+    assert not list(server.home.glob("bugs/*"))
 
 
 def test_a_foreign_page_opens_no_socket(server: Running) -> None:

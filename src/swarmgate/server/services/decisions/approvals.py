@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Literal
 
-from swarmgate.engine.swarm import Swarm
+from swarmgate.domain.state.state import State
 from swarmgate.errors import IllegalMove, Stale, SwarmError, UsageError
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Goal, Verb
@@ -88,12 +89,18 @@ class Approvals:
         if (decision == "revise") != bool(text.strip()):
             raise UsageError("`text` says what is to be changed: it belongs to `revise`, and to nothing else.")
         named, goal = self._named(who, id, Role.APPROVER)
+        state = (await asyncio.to_thread(self.readings.read, goal)).state
+        _require(state, named)
         if decision == "revise":
-            await self.acting.decide(who, goal, lambda swarm: self._require(swarm, named), expect=None)
             await self.acting.require(goal, if_match)
             return await self.runs.want(who, goal, Verb.REVISE, text=text)
-        await self.acting.decide(who, goal, lambda swarm: self._approve(swarm, named, if_match))
-        return await self._after(who, goal, go_on=go_on)
+        seq = state.seq if if_match is None else if_match
+        await self.acting.decide(who, goal, lambda swarm: swarm.approve(), expect=seq)
+        last = state.plan is not None and named.phase == len(state.plan.phases)
+        if go_on and not last and goal.kind == "clone":
+            with suppress(IllegalMove):  # somebody else has the work go on
+                return await self.runs.want(who, goal, Verb.RUN)
+        return await self.runs.get(who, goal.id)
 
     # --- for other services ---
 
@@ -104,35 +111,6 @@ class Approvals:
         except SwarmError:  # the list of goals says why
             return None
 
-    async def _after(self, who: Principal, goal: Goal, *, go_on: bool) -> RunView:
-        if go_on and goal.kind == "clone":
-            try:
-                return await self.runs.go_on(who, goal)
-            except IllegalMove:  # the goal is finished, or somebody else has the work go on
-                return await self.runs.get(who, goal.id)
-        return await self.runs.get(who, goal.id)
-
-    def _approve(self, swarm: Swarm, named: ApprovalId, if_match: int | None) -> None:
-        """Approves, as long as nothing was recorded since it was looked at."""
-        seq = self._require(swarm, named)
-        swarm.project = replace(swarm.project, expect=seq if if_match is None else if_match)
-        swarm.approve()
-
-    def _require(self, swarm: Swarm, named: ApprovalId) -> int:
-        """The ledger position at which it still waits.
-
-        Raises:
-            IllegalMove: it has been decided.
-            Stale: something else waits now.
-        """
-        state = swarm.state
-        now = due(named.goal, state)
-        if now == named:
-            return state.seq
-        if now is None:
-            raise IllegalMove("That was decided already, or does not wait for approval any more.")
-        raise Stale("Something has happened since you looked.", seq=state.seq, hint=f"Look at {now} instead.")
-
     def _named(self, who: Principal, id: str, role: Role) -> tuple[ApprovalId, Goal]:  # noqa: A002 - the field's name
         named = approval_id(id)
         if named is None:
@@ -141,3 +119,17 @@ class Approvals:
         if not self.access.goals_there.ready(goal):
             raise unknown("approval")
         return named, goal
+
+
+def _require(state: State, named: ApprovalId) -> None:
+    """Lets only what still waits pass.
+
+    Raises:
+        IllegalMove: it has been decided.
+        Stale: something else waits now.
+    """
+    now = due(named.goal, state)
+    if now is None:
+        raise IllegalMove("That was decided already, or does not wait for approval any more.")
+    if now != named:
+        raise Stale("Something has happened since you looked.", seq=state.seq, hint=f"Look at {now} instead.")

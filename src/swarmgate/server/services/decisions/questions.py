@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 
 from swarmgate.domain.next_step import open_questions
 from swarmgate.errors import IllegalMove, SwarmError
 from swarmgate.server.accounts.model import Principal, Role
-from swarmgate.server.runs.model import Goal
+from swarmgate.server.runs.model import Goal, Verb
 from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.reading.access import Access, unknown
@@ -133,10 +134,8 @@ class Questions:
         )
         left = [each for each in await self.of(goal) if each.open]
         if go_on and not left and goal.kind == "clone":
-            try:
-                await self.runs.go_on(who, goal)
-            except IllegalMove:  # somebody else has the work go on
-                return await self.get(who, id)
+            with suppress(IllegalMove):  # somebody else has the work go on
+                await self.runs.want(who, goal, Verb.RUN if before.task else Verb.PLAN)
         return await self.get(who, id)
 
     # --- for other services ---
