@@ -151,6 +151,12 @@ def subcommands(command: Any) -> dict[str, Any]:
     return {name: command.get_command(None, name) for name in names}
 
 
+def leaves(command: Any) -> list[Any]:
+    """The commands at the ends of a group of groups; a plain command itself."""
+    below = subcommands(command)
+    return [leaf for each in below.values() for leaf in leaves(each)] if below else [command]
+
+
 def options_of(command: Any) -> set[str]:
     names = {name for each in command.params for name in (*each.opts, *each.secondary_opts) if name.startswith("-")}
     return names | {"--help", "-h"}
@@ -173,13 +179,12 @@ def problem(line: str) -> str:
         return ""
     if words[0] not in verbs():
         return f"no such verb: {words[0]}"
-    command = verbs()[words[0]]
-    below = subcommands(command)
-    if below and len(words) > 1 and (hasattr(command, "default") or not words[1].startswith("-")):
-        named = words[1] if words[1] in below else getattr(command, "default", "")
+    command, rest = verbs()[words[0]], words[1:]
+    while (below := subcommands(command)) and rest and (hasattr(command, "default") or not rest[0].startswith("-")):
+        named = rest[0] if rest[0] in below else getattr(command, "default", "")
         if named not in below:
-            return f"no such verb: {words[0]} {words[1]}"
-        command = below[named]
+            return f"no such verb: {' '.join(words[: words.index(rest[0]) + 1])}"
+        command, rest = below[named], rest[rest[0] == named :]
     unknown = [option for option in options if option not in options_of(command)]
     return f"unknown options: {unknown}" if unknown else ""
 
@@ -192,6 +197,8 @@ def test_commands_exist(page: Path) -> None:
 def test_the_check_of_commands_sees_what_is_wrong() -> None:
     assert problem("swarm frobnicate") == "no such verb: frobnicate"
     assert problem("swarm gates mend") == "no such verb: gates mend"
+    assert problem("swarm server accounts mend ada") == "no such verb: server accounts mend"
+    assert problem("swarm server keys add ada x --fast") == "unknown options: ['--fast']"
     assert problem("swarm run --fast") == "unknown options: ['--fast']"
     assert problem("swarm --show-everything bash") == "no such verb: --show-everything"
     assert problem("swarm --show-completion bash") == problem('swarm plan --answer 1="x y" --json') == ""
@@ -203,8 +210,7 @@ def test_every_verb_and_option_has_its_place_on_the_page_of_commands() -> None:
     everywhere = {"--repo", "--json", "--help", "-h"}
     for name, command in verbs().items():
         text = section(page, f"`swarm {name}`")
-        parts = subcommands(command).values() or [command]
-        options = {option for part in parts for option in options_of(part)} - everywhere
+        options = {option for part in leaves(command) for option in options_of(part)} - everywhere
         assert {option for option in options if f"`{option}" not in text} == set(), name
         assert "Exit codes:" in text, name
 

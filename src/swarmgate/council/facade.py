@@ -54,6 +54,7 @@ class Council:
         self.debate_verdict, self.new_id = debates.debate_verdict, new_id
 
         self.dispatch, self.dispatch_file = dispatches.dispatch, dispatches.dispatch_file
+        self.resume_dispatch = dispatches.resume_dispatch
         self.dispatches, self.dispatch_record = dispatches.dispatches, dispatches.dispatch_record
         self.dispatch_told = dispatches.dispatch_told
 

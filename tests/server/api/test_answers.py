@@ -105,7 +105,7 @@ def test_a_blocked_task_is_a_need_with_its_ways_out_and_a_skip_is_one_of_them(
     assert (approved.status_code, approved.headers["Location"]) == (202, f"/v1/runs/{goal}")
     until(lambda: need("blocked_task"))
     blocked = need("blocked_task")[0]
-    assert (blocked["task"], [way["do"] for way in blocked["ways"]]) == ("1.1", ["retry", "revise", "override", "skip"])  # type: ignore[index,attr-defined]  # JSON
+    assert (blocked["task"], [way["do"] for way in blocked["ways"]]) == ("1.1", ["retry", "revise", "override", "skip"])  # type: ignore[attr-defined]  # JSON
     view = ada.get(f"/v1/tasks/{goal}/1.1").json()
     assert view["report"]["attempts"][0]["outcome"] == "REJECTED"
     failures = ada.get(f"/v1/goals/{goal}/failures").json()["groups"]

@@ -80,7 +80,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 def test_it_is_of_openapi_3_1_and_holds_every_reference(document: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
-    missing = set()
+    missing = set[str]()
 
     def look(value: object) -> None:
         if isinstance(value, dict):

@@ -135,7 +135,7 @@ async def test_a_council_that_is_killed_goes_on_and_each_voice_is_heard_once(ser
     await served.runs.start()
     council = served.jobs.start("debate", PATTERNS["debate"][1], goal=goal.id, owner="a-1", by=ADA)
     await served.runs.hold(council.id, by=ADA)
-    await until(lambda: "begun" in standing(council))
+    await until(lambda: len(served.project.requests) == len(VOICES))
     os.kill(served.runs.working()[0].pid, signal.SIGKILL)
     assert (await served.ended(council.id)).exit_code == 0
     record = served.swarm(goal).council.record(council.id)
@@ -150,7 +150,7 @@ async def test_a_council_is_stopped_and_goes_on_at_the_command_line(served: Serv
     await served.runs.start()
     council = served.jobs.start("debate", PATTERNS["debate"][1], goal=goal.id, owner="a-1", by=ADA)
     await served.runs.hold(council.id, by=ADA)
-    await until(lambda: "begun" in standing(council))
+    await until(lambda: len(served.project.requests) == len(VOICES))
     assert await served.runs.stop(council.id, by=ADA)
     assert (await served.ended(council.id)).code == "STOPPED"
     await typed(Project(Path(goal.path)), "debate", "resume", council.id)

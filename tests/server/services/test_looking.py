@@ -108,3 +108,8 @@ async def test_keys_and_control_characters_do_not_leave_the_server(house: House)
         assert "Use" in text or "plan" in text
         assert key not in text
         assert "\u202e" not in text
+
+
+async def test_a_key_in_what_is_asked_for_is_masked_before_there_is_a_project(house: House) -> None:
+    made = await house.services.goals.create(house.op, repo="calc", text="Use sk-" + "a" * 40)
+    assert made.text == "Use [redacted]"

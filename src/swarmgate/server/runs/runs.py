@@ -63,7 +63,6 @@ class Runs:
         self._wanted: dict[str, Record] = {}
         self._look = asyncio.Event()
         self._round: asyncio.Task[None] | None = None
-        self._warming: asyncio.Task[None] | None = None
         self._closing = False
 
     async def start(self) -> None:
@@ -73,7 +72,7 @@ class Runs:
             LedgerError: a record cannot be read.
         """
         await asyncio.to_thread(self._goals.settle)
-        self._warming = asyncio.create_task(asyncio.to_thread(self._workers.warm))
+        self._workers.warm()
         for record in await asyncio.to_thread(self._all):
             self._know(record)
             if (worker := found(record.id, self._records(record.id).lock(record.id))) is not None:
@@ -83,8 +82,6 @@ class Runs:
     async def close(self, *, grace_s: float = 20.0) -> None:
         """Asks the workers to end at the next safe point, and ends them after that time; what is wanted stays so."""
         self._closing = True
-        if self._warming is not None:
-            await asyncio.gather(self._warming, return_exceptions=True)
         if self._round is not None:
             self._round.cancel()
             await asyncio.gather(self._round, return_exceptions=True)
@@ -270,7 +267,8 @@ class Runs:
             ):
                 await self._begin(subject)
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._look.wait(), _ROUND_S)
+                async with asyncio.timeout(_ROUND_S):  # `wait_for` of Python 3.11 may swallow that it is cancelled
+                    await self._look.wait()
 
     def _elsewhere(self, record: Record) -> bool:
         """Whether somebody else is at work in a goal's project: it begins when they are done."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import signal
+import threading
 from contextlib import suppress
 from datetime import UTC, datetime
 from multiprocessing.process import BaseProcess
@@ -81,8 +82,11 @@ class Workers:
         self._context.set_forkserver_preload([_LOADED])
 
     def warm(self) -> None:
-        """Has the process start that they are forked from: the first one is as quick as any other."""
-        self._started(worker.nothing, ()).join()
+        """Has the process start that they are forked from, beside: the first one is as quick as any other.
+
+        A server that ends meanwhile does not wait for it.
+        """
+        threading.Thread(target=lambda: self._started(worker.nothing, ()).join(), name="warming", daemon=True).start()
 
     def start(self, kind: Kind, subject: str, lock: Path) -> Worker:
         """Starts one.

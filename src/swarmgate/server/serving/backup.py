@@ -19,8 +19,7 @@ from pathlib import Path
 from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import UsageError
-from swarmgate.server.notices.vapid import NAME as VAPID_KEYS
-from swarmgate.server.serving.home import ARCHIVE, COUNCILS, DATABASE, GOALS, SIGNING_KEY
+from swarmgate.server.serving.home import ARCHIVE, COUNCILS, DATABASE, GOALS, PUSH_KEY, SCRATCH, SIGNING_KEY
 from swarmgate.workspace.files.atomic import replace
 
 MANIFEST = "backup.json"
@@ -29,7 +28,7 @@ _PRIVATE = 0o700
 _TRIES = 10
 """How often a goal is copied that moves on meanwhile: a step that is recorded takes seconds, a copy less."""
 _LOCKS = frozenset({"lock", "watch.lock"})
-"""Of `.swarm/runtime`: of the processes here."""
+"""Of `.swarm/runtime`: of the processes here, as all that ends so beside a record."""
 _MOVING = frozenset({"runtime", "traces", "objects"})
 """Folders whose files say nothing about where the work stands: of `.swarm/` those of this moment, of git the contents,
 which only grow. The rest of the work tree is brought back to what the last step left.
@@ -72,9 +71,10 @@ def back_up(home: Path, target: Path) -> Backup:
         raise UsageError(f"There is no server's home at {home}.", hint="Name it: --home DIR, or begin: swarm serve")
     with _appearing(target) as place:
         _copy_database(home / DATABASE, place / DATABASE)
-        for key in filter(Path.is_file, (home / SIGNING_KEY, home / VAPID_KEYS)):
-            shutil.copy2(key, place / key.name)
-        for name in (GOALS, COUNCILS, ARCHIVE):
+        for key in (SIGNING_KEY, PUSH_KEY):
+            if (home / key).is_file():  # that of pushes is made with the first browser that wants them
+                shutil.copy2(home / key, place / key)
+        for name in (GOALS, COUNCILS, ARCHIVE, SCRATCH):
             (place / name).mkdir()
             for each in _folders(home / name):
                 _copy_settled(each, place / name / each.name)
@@ -201,6 +201,8 @@ def _copy_tree(source: Path, target: Path) -> bool:
         return to
 
     def left_out(folder: str, names: list[str]) -> set[str]:
+        if folder == str(source):
+            return {name for name in names if name.endswith(".lock")}
         return {*names} & _LOCKS if folder.endswith(".swarm/runtime") else set()
 
     try:

@@ -16,9 +16,11 @@ from swarmgate.journal.lock import WriterLock, describe, live_owner
 
 DATABASE = "server.sqlite3"
 SIGNING_KEY = "signing.key"
+PUSH_KEY = "vapid.pem"
 GOALS = "goals"
 COUNCILS = "councils"
 ARCHIVE = "archive"
+SCRATCH = "scratch"
 LOCK = "server.lock"
 
 _PRIVATE = 0o700

@@ -30,5 +30,5 @@ def require_server_extra() -> None:
     if missing:
         raise MissingRequirement(
             f"The packages of the team server are not installed: {', '.join(missing)}",
-            hint="Install them: pip install 'swarmgate[server]'",
+            hint="Add them to this installation: pip install 'swarmgate[server]'",
         )

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from swarmgate.domain.next_step import Waiting
 from swarmgate.errors import BudgetExhausted, SwarmError
 from swarmgate.server.accounts.model import Principal, Role
-from swarmgate.server.runs.model import Goal
+from swarmgate.server.runs.model import Ended, Goal
 from swarmgate.server.services.decisions.approvals import Approvals
 from swarmgate.server.services.decisions.questions import Questions
 from swarmgate.server.services.goals.goals import Goals
 from swarmgate.server.services.goals.summary import Known
 from swarmgate.server.services.reading.access import Access
+from swarmgate.server.services.reading.cleaning import plain
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.views.decision import ApprovalSummary, NeedKind, NeedView, QuestionView, Way
 from swarmgate.server.services.views.goal import GoalView
@@ -114,13 +115,21 @@ def _needs(
     if found and not approval and not questions:
         yield from _stuck(view, found)
     if view.state == "failed" and goal.ended:
-        budget = goal.ended.exit_code == BudgetExhausted.exit_code
-        detail = (goal.ended.hint,) if goal.ended.hint else ()
-        ways = ((Way(do="settings", text=goal.ended.hint or "raise the budget"),) if budget else ()) + (_RUN,)
-        since = goal.ended.time
-        yield _need(
-            view, "budget" if budget else "failed_run", goal.ended.message, detail=detail, ways=ways, since=since
-        )
+        yield _failed(view, goal.ended)
+
+
+def _failed(view: GoalView, ended: Ended) -> NeedView:
+    """A run that ended in an error, and what helps: more budget where that is used up, else another run."""
+    hint, budget = plain(ended.hint), ended.exit_code == BudgetExhausted.exit_code
+    settings = (Way(do="settings", text=hint or "raise the budget"),) if budget else ()
+    return _need(
+        view,
+        "budget" if budget else "failed_run",
+        plain(ended.message),
+        detail=(hint,) if hint else (),
+        ways=(*settings, _RUN),
+        since=ended.time,
+    )
 
 
 def _stuck(view: GoalView, found: Known) -> Iterator[NeedView]:

@@ -16,7 +16,7 @@ from swarmgate.server.runs.model import Goal, Verb
 from swarmgate.server.runs.runs import Runs as Queue
 from swarmgate.server.services.goals.summary import Known, known, run_state, wanted_view
 from swarmgate.server.services.reading.access import Access
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
+from swarmgate.server.services.reading.cleaning import cleaned, cleaner, plain
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Readings
 from swarmgate.server.services.views.run import RunView
@@ -134,7 +134,7 @@ class Runs:
         except NotAProject:
             found = None
         except SwarmError as error:
-            return RunView(goal=goal.id, repo=goal.repo, state="failed", problem=error.message, code=error.code)
+            return RunView(goal=goal.id, repo=goal.repo, state="failed", problem=plain(error.message), code=error.code)
         starting = any(each.subject == goal.id for each in self.queue.working())
         queued = self.queue.queued()
         state = run_state(goal, found, starting=starting)
@@ -148,7 +148,7 @@ class Runs:
             place=queued.index(goal.id) + 1 if goal.id in queued else 0,
             working=found.status.working if found else "",
             paused_until=waits or (found.status.paused_until if found else ""),
-            problem=f"{ended.message} {ended.hint}".strip() if ended else "",
+            problem=plain(f"{ended.message} {ended.hint}").strip() if ended else "",
             code=ended.code if ended else "",
             seq=found.status.seq if found else 0,
             live=await self.live(goal) if state in ("working", "stopping") and found else None,

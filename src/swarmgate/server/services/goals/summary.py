@@ -9,7 +9,7 @@ from swarmgate.engine.reports.status import StatusReport
 from swarmgate.errors import Stopped, SwarmError, WaitingForUser
 from swarmgate.ledger.files.live_progress import LiveRun
 from swarmgate.server.runs.model import Goal
-from swarmgate.server.services.reading.cleaning import cleaned
+from swarmgate.server.services.reading.cleaning import cleaned, plain
 from swarmgate.server.services.reading.readings import Reading
 from swarmgate.server.services.views.goal import GoalSummary, GoalView
 from swarmgate.server.services.views.run import RunState, WantedView
@@ -88,9 +88,9 @@ def summary(goal: Goal, found: Known | None, owner: str, *, problem: SwarmError 
         "kind": goal.kind,
         "owner": owner,
         "created": goal.created,
-        "text": goal.text,
+        "text": plain(goal.text),
         "state": run_state(goal, found),
-        "problem": told or (goal.ended.message if goal.ended and run_state(goal, found) == "failed" else ""),
+        "problem": plain(told or (goal.ended.message if goal.ended and run_state(goal, found) == "failed" else "")),
     }
     if found is None:
         return GoalSummary(**base, title="", seq=0, waiting="")
@@ -98,7 +98,7 @@ def summary(goal: Goal, found: Known | None, owner: str, *, problem: SwarmError 
     counts = Counter[str]()
     for phase in status.phases:
         counts.update({each.value: count for each, count in phase.tasks.items()})
-    base["text"] = goal.text or status.goal
+    base["text"] = base["text"] or status.goal
     return GoalSummary(
         **base,
         title=status.title,

@@ -51,6 +51,11 @@ def cleaner(project: Project) -> Callable[[str], str]:
     return clean
 
 
+def plain(text: str) -> str:
+    """A text that is of no project yet, such as what was asked for, without what looks like a key."""
+    return printable(redact(text))
+
+
 def cleaned(value: T, clean: Callable[[str], str]) -> T:
     """A value with every text in it cleaned: of models, tuples, lists and mappings, the keys of those too."""
     return _cleaned(value, clean)  # type: ignore[no-any-return]  # of the type that it had
