@@ -298,9 +298,14 @@ class Config(Section):
 
     def keys(self, environ: Mapping[str, str]) -> tuple[str, ...]:
         """The values of the keys of all providers, and the passwords of stores, out of the variables that name them."""
-        variables = [provider.api_key_env for provider in self.providers.values()]
-        variables += [self.council.store_password_env, self.server.store_password_env]
+        variables = [*self.key_variables, self.server.store_password_env]
         return tuple(filter(None, (environ.get(each, "").strip() for each in variables if each)))
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        """The variables that hold the keys of providers, and the password of the store of councils."""
+        named = (provider.api_key_env for provider in self.providers.values())
+        return tuple(filter(None, (*named, self.council.store_password_env)))
 
     def role(self, name: str) -> Role:
         """The settings of a role, or those of `roles.default`.

@@ -165,6 +165,11 @@ class Server(Section):
     private_hosts: tuple[HostName, ...] = Field(
         (), description="Hosts on private addresses that repositories may be fetched from and notices sent to."
     )
+    trusted_sources: tuple[str, ...] = Field(
+        (),
+        description="Addresses of repositories whose committed settings may start programs, open the sandbox, and name "
+        "providers and keys; one that ends with a slash stands for all below it.",
+    )
     token_minutes: int = Field(15, ge=1, le=1440, description="How long an access token lives.")
     refresh_days: int = Field(30, ge=1, le=365, description="How long a login lives that is used.")
     limits: ServerLimits = Field(default_factory=ServerLimits, description="How much may be asked of the server.")
@@ -186,6 +191,13 @@ class Server(Section):
         scheme, _, rest = self.store.partition("://")
         user, at, place = rest.rpartition("@")
         return f"{scheme}://{user if at else ''}:{quote(password, safe='')}@{place}"
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names of the variables that hold secrets of the server itself."""
+        named = (self.store_password_env, self.oidc.client_secret_env)
+        told = (name for each in self.notify for name in (each.url_env, each.secret_env))
+        return frozenset(filter(None, (*named, *told)))
 
     @property
     def tls(self) -> bool:

@@ -176,7 +176,7 @@ async def test_a_person_votes_by_name(served: Served) -> None:
     await served.runs.hold(council.id, by=ADA)
     ended = await served.ended(council.id)
     assert (ended.exit_code, ended.code) == (3, "WAITING")
-    with pytest.raises(UsageError, match="vote"):
+    with pytest.raises(UsageError, match="takes no answer"):
         await served.runs.hold(council.id, by=BO, answer={"say": "x"})
     with pytest.raises(UsageError):
         await served.runs.hold(council.id, by=BO, vote={"stnad": "agree"})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
 
 from swarmgate.domain.base import Frozen
 from swarmgate.server.accounts.model import AccountName, Role
+from swarmgate.server.http.json_objects import JsonObject
 
 _LONGEST = 100_000
 """Characters of a text."""
@@ -62,7 +62,7 @@ class NewKey(Body):
 
     name: str = Field(min_length=1, max_length=100, pattern=r"\S", examples=["ci"])
     """What it is for."""
-    expires: datetime | None = None
+    expires: AwareDatetime | None = None
     """When it ends, with a zone; none: never."""
 
 
@@ -204,9 +204,7 @@ class NewCouncil(Body):
     """A council that is to be held."""
 
     pattern: Pattern = Field(examples=["decision"])
-    request: dict[str, Any] = Field(
-        examples=[{"question": "Do we move to uv?", "participants": ["advocate", "skeptic"]}]
-    )
+    request: JsonObject = Field(examples=[{"question": "Do we move to uv?", "participants": ["advocate", "skeptic"]}])
     """The arguments of the pattern, as its page has them; no `id`: ids are the server's."""
     repo: OptionalSlug = ""
     """In whose scratch project it is held; empty: that of the goal, or the only repository that there is."""
@@ -224,7 +222,7 @@ class ResumedCouncil(Body):
 class PersonalAnswer(Body):
     """The vote of a person that a decision waits for."""
 
-    vote: dict[str, Any] = Field(examples=[{"stand": "agree", "level": 0.8, "reason": "It is simpler."}])
+    vote: JsonObject = Field(examples=[{"stand": "agree", "level": 0.8, "reason": "It is simpler."}])
     person: str = Field("", max_length=100)
     """Whose seat; empty: that of the account, or the only one that is waited for."""
 

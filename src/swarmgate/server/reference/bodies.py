@@ -11,6 +11,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from swarmgate.council.limits import CRITERIA, ITERATIONS, PARTICIPANTS, PERSONA, PROMPT, ROUNDS, TOPIC
+from swarmgate.server.http.json_objects import JsonObject
 
 MOST_TASKS = 48
 """Tasks of one orchestration: one of ours has 50 steps, and a group counts as one of them."""
@@ -79,7 +80,7 @@ class Task(Body):
     agent_id: str = ""
     prompt: Prompt
     prompt_template_id: Literal[""] = ""
-    variables: dict[str, Any] = Field(default_factory=dict)
+    variables: JsonObject = Field(default_factory=dict)
     timeout_ms: TaskMs | None = None
     condition: Annotated[str, Field(max_length=1_000)] = ""
 
@@ -92,7 +93,7 @@ class CritiqueBody(Body):
     agent_type: AgentType = "claude"
     prompt: Prompt | None = None
     config: CritiqueConfig
-    context: dict[str, Any] = Field(default_factory=dict)
+    context: JsonObject = Field(default_factory=dict)
     timeout_ms: CritiqueMs | None = None
 
     @model_validator(mode="after")
@@ -148,7 +149,7 @@ class DiscussionBody(Body):
     topic: Annotated[str, Field(min_length=1, max_length=int(TOPIC.most))]
     participants: Participants | None = None
     config: DiscussionConfig
-    context: dict[str, Any] = Field(default_factory=dict)
+    context: JsonObject = Field(default_factory=dict)
     timeout_ms: DiscussionMs | None = None
 
     @model_validator(mode="after")
@@ -179,14 +180,14 @@ class OrchestrationBody(Body):
 
     pattern: PatternName | None = None
     tasks: Annotated[tuple[Task, ...], Field(min_length=1, max_length=MOST_TASKS)]
-    context: dict[str, Any] = Field(default_factory=dict)
+    context: JsonObject = Field(default_factory=dict)
     timeout_ms: TaskMs | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: JsonObject = Field(default_factory=dict)
 
 
 class ExecutionBody(Body):
     """What one agent of the registry is asked."""
 
     prompt: Prompt
-    context: dict[str, Any] = Field(default_factory=dict)
+    context: JsonObject = Field(default_factory=dict)
     timeout_ms: TaskMs | None = None

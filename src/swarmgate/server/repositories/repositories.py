@@ -19,6 +19,7 @@ create table if not exists repositories (
     id text primary key, name text not null, kind text not null, source text not null unique, base text not null,
     added text not null, by text not null
 ) strict;
+create table if not exists former_repositories (id text primary key, source text not null) strict;
 """
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _NO_ID = re.compile(r"[^a-z0-9._-]+")
@@ -31,15 +32,22 @@ class Repositories:
     Args:
         home: of the server; it is there.
         private_hosts: names of hosts on addresses that are not public, from where is cloned all the same.
+        trusted_sources: addresses, or what they begin with where that ends with a slash, whose committed settings hold.
         resolve: looks hosts up.
     """
 
     def __init__(
-        self, home: Path, *, private_hosts: tuple[str, ...] = (), resolve: Resolve = addresses.resolved
+        self,
+        home: Path,
+        *,
+        private_hosts: tuple[str, ...] = (),
+        trusted_sources: tuple[str, ...] = (),
+        resolve: Resolve = addresses.resolved,
     ) -> None:
         self._database = Database(home, _TABLE)
         self._known: tuple[int, tuple[Repository, ...]] = (-1, ())
         self._private_hosts, self._resolve = frozenset(each.lower() for each in private_hosts), resolve
+        self._trusted = trusted_sources
 
     def close(self) -> None:
         """Closes the database; what was written stays."""
@@ -75,9 +83,13 @@ class Repositories:
             known = database.execute("select * from repositories where source = ?", (place,)).fetchone()
             if known is not None:
                 return _repository(known)
+            # Roles, goals and the scratch project are kept by the id: one that is free again is its old source's alone.
+            former = {row["id"]: row["source"] for row in database.execute("select * from former_repositories")}
             taken = {row["id"] for row in database.execute("select id from repositories")}
+            own = next((each for each, of in former.items() if of == place and each not in taken), "")
+            taken |= {each for each, of in former.items() if of != place}
             made = Repository(
-                id=_own(id, taken) if id else _free(name, taken),
+                id=_own(id, taken) if id else own or _free(name, taken),
                 name=name,
                 kind="url" if kind == "url" else "path",
                 source=place,
@@ -131,15 +143,23 @@ class Repositories:
         return changed
 
     def remove(self, id: str) -> Repository:  # noqa: A002 - the field's name
-        """Forgets one; nothing of it is deleted, and neither are its goals.
+        """Forgets one; nothing of it is deleted, and neither are its goals. No other source is ever given its id.
 
         Raises:
             NotFound: there is none.
         """
         found = self.get(id)
         with self._database.writing() as database:
+            database.execute("insert or replace into former_repositories values (?, ?)", (id, found.source))
             database.execute("delete from repositories where id = ?", (id,))
         return found
+
+    def trusts(self, repository: Repository) -> bool:
+        """Whether all settings hold that a repository has committed: of a folder of this machine its owner's do."""
+        own = repository.source
+        return repository.kind == "path" or any(
+            own == each or (each.endswith("/") and own.startswith(each)) for each in self._trusted
+        )
 
     def address(self, repository: Repository) -> Address:
         """What git clones it from now, and under which settings; of a URL its host is looked up and checked anew.
@@ -189,7 +209,7 @@ def _own(wanted: str, taken: set[str]) -> str:
             f"{wanted[:100]!r} is no id of a repository.", hint="Small letters, digits, dots, dashes and underscores."
         )
     if wanted in taken:
-        raise UsageError(f"Another repository has the id {wanted}.")
+        raise UsageError(f"Another repository has, or had, the id {wanted}: roles and goals are kept by it.")
     return wanted
 
 

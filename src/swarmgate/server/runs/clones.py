@@ -10,12 +10,14 @@ import shutil
 from pathlib import Path
 
 from swarmgate.engine.initialise import initialise
+from swarmgate.errors import SwarmError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.settings.file import Put, edited
 from swarmgate.project import Project
 from swarmgate.server.repositories.addresses import Address
 from swarmgate.server.repositories.model import Repository
+from swarmgate.server.runs.committed import require_harmless, require_no_links
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git import cloning
 from swarmgate.workspace.git.repository import Repository as WorkTree
@@ -34,18 +36,19 @@ def project_in(clone: Path, repository: Repository) -> Path:
     return clone / own.root.relative_to(own.top)
 
 
-def make(folder: Path, repository: Repository, address: Address, *, prefix: str = "") -> Path:
+def make(folder: Path, repository: Repository, address: Address, *, trusted: bool, prefix: str = "") -> Path:
     """Makes the clone `work` in a folder, where it is not there yet; returns the project's folder in it.
 
     Args:
         folder: of the goal; it is there, and nobody else works in it.
         repository: which is cloned.
         address: from where.
+        trusted: whether all settings hold that it has committed.
         prefix: begins the names of its branches, behind the prefix that its settings have; empty: as they say.
 
     Raises:
-        WorkspaceError: it cannot be cloned.
-        ConfigError: its settings cannot be read.
+        WorkspaceError: it cannot be cloned, or brings links.
+        ConfigError: its settings cannot be read, or open something and it is not trusted.
         LedgerWriteFailed: the disk refused.
     """
     work = folder / WORK
@@ -58,8 +61,13 @@ def make(folder: Path, repository: Repository, address: Address, *, prefix: str 
         url = address.url if source is None else str(WorkTree.discover(source).top)
         cloning.clone(url, making, base=repository.base, settings=address.settings)
         cloning.identify(making, source)
+        own = project_in(making, repository) / ".swarm"
         with writing(making):
-            _bring(project_in(making, repository) / ".swarm", source / ".swarm" if source else None)
+            _leave(own)
+            _require_fit(own, trusted=trusted)
+            if source is not None:
+                own.mkdir(exist_ok=True)
+                _copy(source / ".swarm", own)
             making.rename(work)
     project = project_in(work, repository)
     initialise(project)
@@ -68,42 +76,53 @@ def make(folder: Path, repository: Repository, address: Address, *, prefix: str 
     return project
 
 
-def refreshed(folder: Path, repository: Repository, address: Address) -> Path:
+def refreshed(folder: Path, repository: Repository, address: Address, *, trusted: bool) -> Path:
     """The scratch project in a folder, made where it is not there, its files those of the newest commit.
 
     Args:
         folder: of the repository's scratch project; nobody else works in it.
         repository: whose.
         address: from where.
+        trusted: as of `make`.
 
     Raises:
         SwarmError: as `make`.
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    project = make(folder, repository, address)
+    project = make(folder, repository, address, trusted=trusted)
+    before = cloning.commit_of(folder / WORK)
     newest = cloning.refresh(folder / WORK, base=repository.base, settings=address.settings)
     cloning.move_to(folder / WORK, newest)
+    try:
+        _require_fit(project / ".swarm", trusted=trusted)
+    except SwarmError:
+        cloning.move_to(folder / WORK, before)  # who looks at older councils would go by what stands there
+        raise
     if repository.kind == "path":
         with writing(project):
             _copy(Path(repository.source) / ".swarm", project / ".swarm")
     return project
 
 
-def _bring(own: Path, source: Path | None) -> None:
-    """Leaves of a committed `.swarm/` what goes with the project, and takes that from the source's own where it is."""
+def _leave(own: Path) -> None:
+    """Leaves of a committed `.swarm/` what goes with the project."""
     if own.is_dir() and not own.is_symlink():
         for each in own.iterdir():
             if each.name not in _BROUGHT:
                 shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
-    if source is not None:
-        own.mkdir(exist_ok=True)
-        _copy(source, own)
+
+
+def _require_fit(own: Path, *, trusted: bool) -> None:
+    """Insists that what a repository brings may hold here; raises as `make`."""
+    require_no_links(own)
+    if not trusted:
+        require_harmless(own / "config.toml")
 
 
 def _copy(source: Path, target: Path) -> None:
     """Copies what goes with the project; links are left out: what they lead to may be anywhere."""
-    for place in (source / name for name in _BROUGHT):
+    for place in (source / name for name in _BROUGHT if not (source / name).is_symlink()):
         for each in (place, *sorted(place.rglob("*"))):
             if each.is_file() and not each.is_symlink():
                 there = target / each.relative_to(source)

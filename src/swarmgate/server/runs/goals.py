@@ -6,7 +6,7 @@ import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -40,11 +40,18 @@ class Goals:
         home: of the server; it is there.
         repositories: what is registered.
         environ: where the keys of providers and `SWARM_*` settings are looked up.
+        withheld: the names of further variables that no project is told: a repository's settings may name any.
     """
 
-    def __init__(self, home: Path, repositories: Repositories, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, home: Path, repositories: Repositories, environ: Mapping[str, str], *, withheld: Collection[str] = ()
+    ) -> None:
         self.home, self.repositories = home, repositories
-        self.environ = {key: value for key, value in environ.items() if not key.upper().startswith(_OF_SERVER)}
+        self.environ = {
+            key: value
+            for key, value in environ.items()
+            if not key.upper().startswith(_OF_SERVER) and key not in withheld
+        }
         self.records = Records(home / "goals", "goal.json", Goal)
         self._archive = Records(home / "archive", "goal.json", Goal)
 
@@ -145,7 +152,8 @@ class Goals:
         repository = self.repositories.get(goal.repo)
         with self.records.turn(goal.id, "clone"):
             address = self.repositories.address(repository)
-            return clones.make(self.records.folder(goal.id), repository, address, prefix=f"{goal.id}/")
+            trusted = self.repositories.trusts(repository)
+            return clones.make(self.records.folder(goal.id), repository, address, trusted=trusted, prefix=f"{goal.id}/")
 
     def archive(self, id: str, *, by: str) -> Goal:  # noqa: A002 - the field's name
         """Puts a goal away: all of its folder stays as it is, in `home/archive/`.

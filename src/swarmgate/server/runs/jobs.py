@@ -110,7 +110,8 @@ class Jobs:
         try:
             if _alone(descriptor) or not (folder / clones.WORK).exists():
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-                clones.refreshed(folder, repository, self._goals.repositories.address(repository))
+                known = self._goals.repositories
+                clones.refreshed(folder, repository, known.address(repository), trusted=known.trusts(repository))
             fcntl.flock(descriptor, fcntl.LOCK_SH)
             yield clones.project_in(folder / clones.WORK, repository)
         finally:

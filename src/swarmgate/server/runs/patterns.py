@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from swarmgate.config import nearest
+from swarmgate.config import is_program, nearest
 from swarmgate.council.facade import Council as Facade
 from swarmgate.council.patterns import PATTERNS
 from swarmgate.errors import UsageError
@@ -33,18 +33,30 @@ _VERBS: dict[str, Verbs] = {
 }
 _OURS = frozenset({"id", "default_id", "on_event", "where", "people"})
 """Arguments that are no request: the server's own."""
+_TEXTS = frozenset({
+    "question", "topic", "task", "text", "title", "content", "material", "draft", "brief", "system", "description",
+    "rubric", "items", "initial", "options", "problem_definition", "context",
+})  # fmt: skip
+"""Keys whose values are what is talked about: whatever they begin with, they name nobody who speaks."""
 _NO_PATHS = ("personas",)
 """Arguments that the command line takes a file for; over the network they are given as they are."""
 
 
 def checked(pattern: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request whose keys the pattern knows, and whose values do not name files of the server.
+    """A request whose keys the pattern knows, and whose values name no files of the server and no programs.
+
+    Which programs the server starts its settings say: who begins a council may name an agent of theirs that is one.
 
     Raises:
-        UsageError: there is no such pattern, or a key is unknown or missing.
+        UsageError: there is no such pattern, a key is unknown or missing, or a voice is to be a program.
     """
     verbs = _verbs(pattern)
     given = dict(request)
+    if program := next(_programs(given), ""):
+        raise UsageError(
+            f"`{program[:80]}` is a program, and over the network none is named.",
+            hint="Describe it in the settings of the project, as [agents.NAME], and name that agent.",
+        )
     if verbs.whole:
         return given
     parameters = inspect.signature(getattr(_facade(), verbs.begin)).parameters
@@ -83,6 +95,19 @@ def budgets(pattern: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Of these arguments, those that `resume` of a pattern takes: `tokens` and `usd`, where it has them."""
     known = inspect.signature(getattr(_facade(), _verbs(pattern).resume)).parameters
     return {key: value for key, value in arguments.items() if key in ("tokens", "usd") and key in known}
+
+
+def _programs(value: Any, key: str = "") -> Iterator[str]:
+    """The programs that a value names: as a model, or as `NAME=MODEL`, at whatever depth."""
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            yield from _programs(each, str(name))
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _programs(each, key)
+    elif isinstance(value, str) and key not in _TEXTS:
+        said = (part.strip() for part in (value, value.partition("=")[2]))
+        yield from (part for part in said if is_program(part))
 
 
 def _verbs(pattern: str) -> Verbs:

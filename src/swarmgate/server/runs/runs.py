@@ -42,6 +42,7 @@ class Runs:
         jobs: the councils that are held.
         concurrency: so many workers at once.
         private_hosts: as of `Repositories`, for the workers, which clone.
+        trusted_sources: the same.
         telemetry: where workers send spans; None: nowhere.
         on_change: told of everything that becomes of a goal or council, in the loop's thread; it does not block.
     """
@@ -53,11 +54,14 @@ class Runs:
         *,
         concurrency: int = 2,
         private_hosts: tuple[str, ...] = (),
+        trusted_sources: tuple[str, ...] = (),
         telemetry: Telemetry | None = None,
         on_change: Callable[[Change], None] = lambda _: None,
     ) -> None:
         self._goals, self._jobs, self._concurrency, self._tell = goals, jobs, concurrency, on_change
-        self._workers = Workers(Setup(goals.home, goals.environ, private_hosts, telemetry or Telemetry()))
+        self._workers = Workers(
+            Setup(goals.home, goals.environ, private_hosts, trusted_sources, telemetry or Telemetry())
+        )
         self._at_work: dict[str, Worker] = {}
         self._watched: set[asyncio.Task[None]] = set()
         self._wanted: dict[str, Record] = {}

@@ -38,6 +38,7 @@ class Setup(NamedTuple):
     home: Path
     environ: Mapping[str, str]
     private_hosts: tuple[str, ...]
+    trusted_sources: tuple[str, ...]
     telemetry: Telemetry
 
 
@@ -45,7 +46,8 @@ def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's
     """Runs in the worker's own process, from its first line to its last."""
     with suppress(OSError):
         os.setsid()  # Ctrl-C at the server's terminal is the server's
-    goals = Goals(setup.home, Repositories(setup.home, private_hosts=setup.private_hosts), setup.environ)
+    repositories = Repositories(setup.home, private_hosts=setup.private_hosts, trusted_sources=setup.trusted_sources)
+    goals = Goals(setup.home, repositories, setup.environ)
     jobs = Jobs(setup.home, goals)
     os.environ.clear()
     os.environ.update(goals.environ)

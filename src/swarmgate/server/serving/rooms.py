@@ -66,8 +66,9 @@ class Rooms:
         store = open_store(server, home, environ)
         metrics = Metrics()
         feed = Feed(store, home, metrics, secrets=settings.keys(environ))
-        repositories = Repositories(home, private_hosts=server.private_hosts)
-        goals = Goals(home, repositories, environ)
+        repositories = Repositories(home, private_hosts=server.private_hosts, trusted_sources=server.trusted_sources)
+        withheld = server.variables.difference(settings.key_variables)
+        goals = Goals(home, repositories, environ, withheld=withheld)
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
         runs = Runs(
@@ -75,6 +76,7 @@ class Rooms:
             jobs,
             concurrency=server.concurrency,
             private_hosts=server.private_hosts,
+            trusted_sources=server.trusted_sources,
             telemetry=server.telemetry,
             on_change=changes.tell,
         )
@@ -96,7 +98,7 @@ class Rooms:
             feed=feed,
             browsers=Browsers(told, keys.public),
             settings=settings,
-            environ=environ,
+            environ=goals.environ,
         )
         notifier = Notifier(
             server,

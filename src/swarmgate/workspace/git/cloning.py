@@ -85,7 +85,16 @@ def refresh(target: Path, *, base: str = "", settings: Mapping[str, str] | None 
     code, _, err = call(target, *options, "fetch", "--quiet", "--no-tags", REMOTE, base or "HEAD", env=_QUIET)
     if code:
         raise failure("fetch", without_login(err))
-    code, out, err = call(target, "rev-parse", "--verify", "FETCH_HEAD^{commit}")
+    return commit_of(target, "FETCH_HEAD")
+
+
+def commit_of(target: Path, name: str = "HEAD") -> str:
+    """The commit that a name stands for in a clone; without one, that of its files.
+
+    Raises:
+        WorkspaceError: there is none.
+    """
+    code, out, err = call(target, "rev-parse", "--verify", f"{name}^{{commit}}")
     if code:
         raise failure("rev-parse", err)
     return os.fsdecode(out.strip())
@@ -122,9 +131,7 @@ def unmerged(target: Path, *, settings: Mapping[str, str] | None = None) -> tupl
 
 def _ahead(target: Path, branch: str) -> bool:
     """Whether a branch has commits that no branch of the source has."""
-    code, out, err = call(
-        target, "rev-list", "--max-count=1", f"refs/heads/{branch}", "--not", f"--remotes={REMOTE}"
-    )
+    code, out, err = call(target, "rev-list", "--max-count=1", f"refs/heads/{branch}", "--not", f"--remotes={REMOTE}")
     if code:
         raise failure("rev-list", err)
     return bool(out.strip())
