@@ -39,16 +39,17 @@ class ApiKeys:
             expires: aware; None: never.
 
         Raises:
-            UsageError: it would be over already, or the account has as many as it may have.
+            UsageError: it would be over already, or at no time that there is; or the account has as many as it may
+                have.
         """
         now = self._clock()
-        if expires is not None and expires.timestamp() <= now:
+        until = None if expires is None else _end(expires)
+        if until is not None and until <= now:
             raise UsageError("A key that is over already is of no use.", hint="give a time to come, or none")
         if len(self.of(account)) >= MOST:
             raise UsageError(f"An account has {MOST} keys at most.", hint="delete those that nobody uses")
         key = secrets.token_hex(6)
         secret = new_secret(f"{KEY}{key}_")
-        until = expires.timestamp() if expires else None
         with self._database.writing() as database:
             database.execute(
                 "INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?)", (key, account, name, hash_of(secret), now, until)
@@ -85,6 +86,14 @@ class ApiKeys:
         if row["expires"] is not None and row["expires"] <= self._clock():
             raise Unauthenticated("The key is over, deleted or wrong.")
         return _key(row)
+
+
+def _end(expires: datetime) -> float:
+    """A time in seconds since 1970, of which the time can be made again: years 10,000 and 0 are none."""
+    try:
+        return expires.astimezone(UTC).timestamp()
+    except (OverflowError, ValueError):
+        raise UsageError("A key cannot end at that time.", hint="give one before the year 9999, or none") from None
 
 
 def _key(row: Row) -> ApiKey:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
 
 from swarmgate.domain.base import Frozen
 from swarmgate.server.accounts.model import AccountName, Role
@@ -63,7 +62,7 @@ class NewKey(Body):
 
     name: str = Field(min_length=1, max_length=100, pattern=r"\S", examples=["ci"])
     """What it is for."""
-    expires: datetime | None = None
+    expires: AwareDatetime | None = None
     """When it ends, with a zone; none: never."""
 
 
@@ -205,9 +204,7 @@ class NewCouncil(Body):
     """A council that is to be held."""
 
     pattern: Pattern = Field(examples=["decision"])
-    request: JsonObject = Field(
-        examples=[{"question": "Do we move to uv?", "participants": ["advocate", "skeptic"]}]
-    )
+    request: JsonObject = Field(examples=[{"question": "Do we move to uv?", "participants": ["advocate", "skeptic"]}])
     """The arguments of the pattern, as its page has them; no `id`: ids are the server's."""
     repo: OptionalSlug = ""
     """In whose scratch project it is held; empty: that of the goal, or the only repository that there is."""

@@ -175,8 +175,10 @@ class Door:
         scope["scheme"] = ("wss" if secure else "ws") if scope["type"] == "websocket" else "https" if secure else "http"
         if scope.get("client"):
             scope["client"] = (seen.client, scope["client"][1])
-        if seen.host:
+        if seen.host:  # for all that come behind, too: links and redirects name the host that is checked here
             headers["host"] = seen.host
+            others = [each for each in scope["headers"] if each[0] != b"host"]
+            scope["headers"] = [*others, (b"host", seen.host.encode("latin-1"))]
         if not self._hosts.are(headers.get("host", "")):
             raise BadRequest(
                 "This server does not go by that name.", hint="name it: [server] hosts, or public_url behind a proxy"

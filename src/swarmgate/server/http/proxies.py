@@ -51,7 +51,7 @@ class Proxies:
         if not self.are(peer):
             return Forwarded(peer)
         client = peer
-        for each in reversed(_parts(forwarded_for)):
+        for each in map(_without_port, reversed(_parts(forwarded_for))):
             client = each
             if not self.are(each):  # what stands before it is what the client says of itself
                 break
@@ -61,3 +61,10 @@ class Proxies:
 
 def _parts(values: Sequence[str]) -> list[str]:
     return [part.strip() for value in values for part in value.split(",") if part.strip()]
+
+
+def _without_port(address: str) -> str:
+    """An address as some proxies write it, with the port of the connection: that makes nobody somebody else."""
+    if address.startswith("["):
+        return address[1:].partition("]")[0]
+    return address.partition(":")[0] if address.count(":") == 1 else address

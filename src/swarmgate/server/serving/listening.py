@@ -76,6 +76,7 @@ class Listener(uvicorn.Server):
                 ssl_keyfile=settings.tls_key or None,
                 proxy_headers=False,  # ours believes named proxies only
                 backlog=_BACKLOG,
+                ws_max_size=settings.limits.body_bytes,
                 timeout_graceful_shutdown=_GRACE_S,
             )
         )

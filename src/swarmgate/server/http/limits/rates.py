@@ -7,6 +7,7 @@ is then refused (`door`), and what is not goes on within the same limits.
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -28,6 +29,8 @@ Kind = Literal["writes", "logins", "sockets"]
 WINDOW_S = 60
 SHARED = 10
 """How many times as much one address may as one account: people share an address."""
+_CUSTOMER = 64
+"""Bits of an IPv6 address that tell customers apart."""
 _WORDS = {"writes": "changes", "logins": "attempts to log in", "sockets": "new sockets"}
 _PATIENCE_S = 2.0
 """Seconds that a Redis has to answer."""
@@ -107,13 +110,14 @@ class RateLimits:
             "logins": self._settings.logins_per_minute,
             "sockets": self._settings.sockets_per_minute,
         }[kind]
+        network = _network(caller.address)
         if kind == "logins" or not caller.account:  # a login is no account's yet: the address is what there is
-            windows = [_Window(f"{kind}/address/{caller.address}", limit)]
+            windows = [_Window(f"{kind}/address/{network}", limit)]
             windows += [_Window(f"{kind}/account/{caller.account}", limit)] if caller.account else []
         else:
             windows = [
                 _Window(f"{kind}/account/{caller.account}", limit),
-                _Window(f"{kind}/address-shared/{caller.address}", limit * SHARED),
+                _Window(f"{kind}/address-shared/{network}", limit * SHARED),
             ]
         if time.monotonic() >= self._away_until:
             try:
@@ -137,6 +141,17 @@ async def _hit(limiter: MovingWindowRateLimiter, kind: Kind, windows: Sequence[_
     first = windows[0]
     left = await limiter.get_window_stats(RateLimitItemPerMinute(first.limit), first.key)
     return Allowance(first.limit, max(left.remaining, 0), _seconds_to(left.reset_time))
+
+
+def _network(address: str) -> str:
+    """Whom an address stands for: of IPv6 its /64, of which every customer has all."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is None:
+        return str(ipaddress.ip_network((found, _CUSTOMER), strict=False))
+    return str(getattr(found, "ipv4_mapped", None) or found)
 
 
 def _seconds_to(moment: float) -> int:
