@@ -163,9 +163,9 @@ def drawn_graph(view: ArgumentGraph) -> Graph:
 
 
 def speeches(said: Iterable[UtteranceView]) -> Iterable[Speech]:
-    """What was said; what only keeps the books is left out."""
+    """What was said, by whom; what only keeps the books is left out."""
     for each in said:
-        if each.text or each.who:
+        if each.text:
             message = each.data.get("message") or {}
             what = str(message.get("step") or each.type).replace("_", " ")
             place = str(message.get("id") or f"line-{each.seq}")

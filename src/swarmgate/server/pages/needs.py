@@ -15,6 +15,7 @@ from swarmgate.domain.review.evidence import TestRun
 from swarmgate.domain.review.finding import GateReport, GateStatus
 from swarmgate.domain.usage import Usage, cost_in_words
 from swarmgate.engine.reports.checkpoint import Checkpoint
+from swarmgate.engine.reports.status import TaskReport
 from swarmgate.errors import IllegalMove, NotFound
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.http.dependencies import ServicesOf, Who
@@ -28,6 +29,7 @@ routes = router()
 _WHOLE = 10
 """As many of what waits are shown whole; those after them lead to pages of their own."""
 _TEXT = 20_000
+_COMMAND = "swarm "
 _KINDS = {
     "approval": "approval",
     "question": "question",
@@ -120,6 +122,12 @@ class ShownNeed(NamedTuple):
     need: NeedView
     approval: ShownApproval | None = None
     question: QuestionView | None = None
+    task: TaskReport | None = None
+
+    @property
+    def detail(self) -> tuple[str, ...]:
+        """What more there is to say; commands for a terminal are none: the ways out stand below as forms."""
+        return tuple(line for line in self.need.detail if not line.startswith(_COMMAND))
 
 
 def shown(view: ApprovalView) -> ShownApproval:
@@ -150,6 +158,8 @@ async def _card(services: ServicesOf, who: Principal, need: NeedView) -> ShownNe
             return ShownNeed(need, approval=shown(await services.approvals.get(who, need.id)))
         if need.kind == "question":
             return ShownNeed(need, question=await services.questions.get(who, need.id))
+        if need.kind == "blocked_task" and need.task:
+            return ShownNeed(need, task=(await services.tasks.get(who, need.goal, need.task)).report)
     except NotFound:  # it was decided in this moment
         pass
     return ShownNeed(need)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from swarmgate.engine.swarm import Swarm
+from swarmgate.errors import UsageError
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.goals.acting import Acting
@@ -68,7 +69,12 @@ class Tasks:
     async def skip(
         self, who: Principal, goal: str, task: str, *, reason: str, if_match: int | None = None
     ) -> TaskView | None:
-        """Gives a task up."""
+        """Gives a task up.
+
+        Raises:
+            UsageError: no reason is given: it stands in the ledger for whoever asks later.
+        """
+        _require_reason(reason)
         return await self._decide(who, goal, task, lambda swarm: swarm.skip(task, reason=reason), if_match)
 
     async def override(
@@ -78,7 +84,9 @@ class Tasks:
 
         Raises:
             IllegalMove: there is none, or it is one that nobody can overrule (secrets, SAST, syntax).
+            UsageError: no reason is given.
         """
+        _require_reason(reason)
         return await self._decide(who, goal, task, lambda swarm: swarm.override(task, reason=reason), if_match)
 
     async def undo(
@@ -126,3 +134,8 @@ class Tasks:
         if not self.access.goals_there.ready(found):
             raise unknown("task")
         return found
+
+
+def _require_reason(reason: str) -> None:
+    if not reason.strip():
+        raise UsageError("A reason is missing: it stands on record for whoever asks later.", hint="say why")
