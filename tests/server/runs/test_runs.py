@@ -186,7 +186,7 @@ async def test_a_worker_that_outlives_its_server_is_found_and_no_second_one_begu
     await served.runs.want(goal.id, Verb.RUN, by=ADA)
     await at_work(served, goal)
     (before,) = served.runs.working()
-    left = served.runs
+    left = served.runs._scheduler
     left._round.cancel()  # type: ignore[union-attr]  # a server that is gone without a word
     left._at_work.clear()
     await served.again().start()

@@ -8,15 +8,13 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from swarmgate.config import Telemetry
-from swarmgate.errors import IllegalMove, NotFound, SwarmError
-from swarmgate.journal.lock import at_work
+from swarmgate.errors import IllegalMove
 from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.runs import held, queue, worked
@@ -24,16 +22,9 @@ from swarmgate.server.runs.goals import Goals, now
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import HOLD, SWARMGATE, Change, Council, Goal, Verb, Wanted, Working
 from swarmgate.server.runs.records import Records
-from swarmgate.server.runs.session import LOG
-from swarmgate.server.runs.worker import Kind, Setup
-from swarmgate.server.runs.workers import Worker, Workers, found
-
-Record = Goal | Council
-
-_ROUND_S = 1.0
-"""How often it is looked for what nobody tells: somebody at a terminal is done with a project, a limit has ended."""
-_AT_ONCE_S = 5.0
-"""For how long a worker is waited for that was told to end at once."""
+from swarmgate.server.runs.scheduler import Scheduler
+from swarmgate.server.runs.worker import Setup
+from swarmgate.server.runs.workers import Workers
 
 
 class Runs:
@@ -60,16 +51,9 @@ class Runs:
         telemetry: Telemetry | None = None,
         on_change: Callable[[Change], None] = lambda _: None,
     ) -> None:
-        self._goals, self._jobs, self._concurrency, self._tell = goals, jobs, concurrency, on_change
-        self._workers = Workers(
-            Setup(goals.home, goals.environ, private_hosts, trusted_sources, telemetry or Telemetry())
-        )
-        self._at_work: dict[str, Worker] = {}
-        self._watched: set[asyncio.Task[None]] = set()
-        self._wanted: dict[str, Record] = {}
-        self._look = asyncio.Event()
-        self._round: asyncio.Task[None] | None = None
-        self._closing = False
+        self._goals, self._jobs, self._tell = goals, jobs, on_change
+        setup = Setup(goals.home, goals.environ, private_hosts, trusted_sources, telemetry or Telemetry())
+        self._scheduler = Scheduler(Workers(setup), self._records, concurrency=concurrency, tell=on_change)
 
     async def start(self) -> None:
         """Begins to work on what is wanted, also on what a server before this one left.
@@ -78,33 +62,11 @@ class Runs:
             LedgerError: a record cannot be read.
         """
         await asyncio.to_thread(self._goals.settle)
-        self._workers.warm()
-        for record in await asyncio.to_thread(self._all):
-            if isinstance(record, Goal) and record.wanted and not record.wanted.decided:
-                seq = await asyncio.to_thread(self._seq, record)
-                change = partial(queue.after_restart, seq=seq)
-                _, record = await asyncio.to_thread(self._goals.records.change, record.id, change)  # noqa: PLW2901 - as it is now
-            self._know(record)
-            if (worker := found(record.id, self._records(record.id).lock(record.id))) is not None:
-                self._watch(worker)
-        self._round = asyncio.create_task(self._rounds())
+        self._scheduler.start(await asyncio.to_thread(self._left))
 
     async def close(self, *, grace_s: float = 20.0) -> None:
         """Asks the workers to end at the next safe point, and ends them after that time; what is wanted stays so."""
-        self._closing = True
-        if self._round is not None:
-            self._round.cancel()
-            await asyncio.gather(self._round, return_exceptions=True)
-            self._round = None
-        for number, patience_s in (
-            (signal.SIGHUP, grace_s),
-            (signal.SIGTERM, _AT_ONCE_S),
-            (signal.SIGKILL, _AT_ONCE_S),
-        ):
-            for worker in self._at_work.values():
-                worker.send(number)
-            if self._watched:
-                await asyncio.wait(self._watched, timeout=patience_s)
+        await self._scheduler.close(grace_s=grace_s)
 
     async def want(self, goal: str, verb: Verb, *, by: str, **arguments: Any) -> Goal:
         """Puts work on a goal into the queue.
@@ -122,7 +84,7 @@ class Runs:
             LedgerWriteFailed: the disk refused.
         """
         changed = await asyncio.to_thread(self._want, goal, verb, worked.checked(verb, arguments), by)
-        self._changed(changed, "queued", by, verb=verb)
+        self._scheduler.changed(changed, "queued", by, verb=verb)
         return changed
 
     @asynccontextmanager
@@ -153,7 +115,7 @@ class Runs:
             raise
         decided = wish and wish.model_copy(update={"decided": True})
         _, changed = await asyncio.to_thread(records.change, goal, lambda each: _with(each, wish, decided))
-        self._changed(changed, "queued", by, verb=verb)
+        self._scheduler.changed(changed, "queued", by, verb=verb)
 
     async def hold(self, council: str, *, by: str, **arguments: Any) -> Council:
         """Has a council that was just written down begin; or one go on that was stopped, or waits for a person.
@@ -175,11 +137,11 @@ class Runs:
         if known.wanted is None and known.ended is not None and known.ended.exit_code == 0:
             raise IllegalMove("The council is over.", hint="Look at what it came to, or begin another one.")
         if known.wanted is not None and known.ended is None and not arguments:
-            self._changed(known, "queued", by, pattern=known.pattern)
+            self._scheduler.changed(known, "queued", by, pattern=known.pattern)
             return known
         wanted = Wanted(verb=HOLD, arguments=held.checked(known, arguments), by=by, asked=now())
         _, changed = await asyncio.to_thread(self._jobs.records.change, council, lambda each: _wanting(each, wanted))
-        self._changed(changed, "queued", by, pattern=changed.pattern)
+        self._scheduler.changed(changed, "queued", by, pattern=changed.pattern)
         return changed
 
     def created(self, goal: Goal) -> None:
@@ -188,8 +150,9 @@ class Runs:
         Args:
             goal: as `Goals.create` gave it.
         """
-        self._tell(Change(type="goal_created", subject=goal.id, repo=goal.repo, goal=goal.id, actor=_by(goal)))
-        self._changed(goal, "queued", _by(goal), verb=Verb.PLAN)
+        by = goal.wanted.by if goal.wanted else SWARMGATE
+        self._tell(Change(type="goal_created", subject=goal.id, repo=goal.repo, goal=goal.id, actor=by))
+        self._scheduler.changed(goal, "queued", by, verb=Verb.PLAN)
 
     async def stop(self, subject: str, *, by: str) -> str:
         """Has nothing wanted of a goal or council any more; one at work ends at the next safe point.
@@ -208,7 +171,7 @@ class Runs:
             _, changed = await asyncio.to_thread(
                 records.change, subject, lambda each: each.model_copy(update={"wanted": None})
             )
-            self._changed(changed, "stopped", by)
+            self._scheduler.changed(changed, "stopped", by)
         return await asyncio.to_thread(self._stopped, subject)
 
     async def pause(self, subject: str, *, by: str) -> None:
@@ -234,16 +197,11 @@ class Runs:
 
     def working(self) -> tuple[Working, ...]:
         """The workers at work, also those that a server before this one began."""
-        found = []
-        for subject, worker in list(self._at_work.items()):
-            record = self._wanted.get(subject)
-            verb = record.wanted.verb if record and record.wanted else ""
-            found.append(Working(subject=subject, verb=verb, pid=worker.pid, since=worker.since))
-        return tuple(found)
+        return self._scheduler.working()
 
     def queued(self) -> tuple[str, ...]:
         """The ids of what waits for a worker, in order."""
-        return tuple(each.id for each in queue.waiting(list(self._wanted.values())) if each.id not in self._at_work)
+        return self._scheduler.queued()
 
     # --- inside ---
 
@@ -260,22 +218,15 @@ class Runs:
     def _records(self, subject: str) -> Records[Any]:
         return self._jobs.records if subject.startswith("k-") else self._goals.records
 
-    def _all(self) -> tuple[Record, ...]:
-        return (*self._goals.records.all(), *self._jobs.records.all())
-
-    def _know(self, record: Record) -> None:
-        if record.wanted is None:
-            self._wanted.pop(record.id, None)
-        else:
-            self._wanted[record.id] = record
-
-    def _changed(self, record: Record, what: str, actor: str, **data: Any) -> None:
-        self._know(record)
-        prefix, goal = _place(record)
-        self._tell(
-            Change(type=f"{prefix}_{what}", subject=record.id, repo=record.repo, goal=goal, actor=actor, data=data)
-        )
-        self._look.set()
+    def _left(self) -> tuple[Goal | Council, ...]:
+        """All records, as the server before this one left them; what somebody was deciding then is decided or not."""
+        goals = [
+            each
+            if each.wanted is None or each.wanted.decided
+            else self._goals.records.change(each.id, partial(queue.after_restart, seq=self._seq(each)))[1]
+            for each in self._goals.records.all()
+        ]
+        return (*goals, *self._jobs.records.all())
 
     async def _paused(self, subject: str, by: str, *, paused: bool) -> None:
         def change(record: Any) -> Any:
@@ -285,85 +236,17 @@ class Runs:
             return record.model_copy(update={"wanted": wanted})
 
         _, changed = await asyncio.to_thread(self._records(subject).change, subject, change)
-        self._changed(changed, "paused" if paused else "resumed", by)
+        self._scheduler.changed(changed, "paused" if paused else "resumed", by)
 
     def _stopped(self, subject: str) -> str:
         """Asks whoever is at work to stop: our worker, or a run at somebody's terminal."""
-        if (worker := self._at_work.get(subject)) is not None:
+        if (worker := self._scheduler.worker(subject)) is not None:
             worker.send(signal.SIGINT)
             return f"pid {pid}" if (pid := worker.pid) else ""
         if subject.startswith("k-"):
             return ""
         goal = self._goals.get(subject)
         return self._goals.swarm(goal).stop() if self._goals.ready(goal) else ""
-
-    async def _rounds(self) -> None:
-        """Begins what is due, again and again."""
-        while True:
-            self._look.clear()
-            for subject in queue.due(
-                [each for each in self._wanted.values() if not self._elsewhere(each)],
-                working=self._at_work,
-                concurrency=self._concurrency,
-                now=datetime.now(UTC),
-            ):
-                await self._begin(subject)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_ROUND_S):  # `wait_for` of Python 3.11 may swallow that it is cancelled
-                    await self._look.wait()
-
-    def _elsewhere(self, record: Record) -> bool:
-        """Whether somebody else is at work in a goal's project: it begins when they are done."""
-        if isinstance(record, Council) or record.id in self._at_work:
-            return False
-        return bool(at_work(SwarmFolder(Path(record.path)).lock))
-
-    async def _begin(self, subject: str) -> None:
-        record, lock = self._wanted[subject], self._records(subject).lock(subject)
-        kind: Kind = "goal" if isinstance(record, Goal) else "council"
-        try:
-            worker = found(subject, lock)
-            if worker is None:
-                worker = await asyncio.to_thread(self._workers.start, kind, subject, lock)
-        except OSError as error:
-            self._tell(_problem(record, f"no process can be started: {error}"))  # the next round tries again
-            return
-        self._watch(worker)
-        verb = record.wanted.verb if record.wanted else ""
-        self._changed(record, "started", _by(record), verb=verb, pid=worker.pid)
-
-    def _watch(self, worker: Worker) -> None:
-        self._at_work[worker.subject] = worker
-        task = asyncio.create_task(self._followed(worker))
-        self._watched.add(task)
-        task.add_done_callback(self._watched.discard)
-
-    async def _followed(self, worker: Worker) -> None:
-        """Waits for the end of a worker; one that died without a word is begun again a little later."""
-        before = self._wanted.get(worker.subject)
-        await worker.ended()
-        try:
-            after = await asyncio.to_thread(self._after, worker.subject, before)
-        except NotFound:
-            self._wanted.pop(worker.subject, None)
-            after = None
-        except SwarmError as error:
-            after = None
-            if before is not None:
-                self._tell(_problem(before, error.message))
-        del self._at_work[worker.subject]
-        if after is not None:
-            ended = after.ended.model_dump(exclude={"verb"}) if after.ended else {}
-            self._changed(after, "ended", SWARMGATE, **ended)
-
-    def _after(self, subject: str, before: Record | None) -> Record:
-        """The record after its worker ended; where that said nothing, it died."""
-        records, time = self._records(subject), datetime.now(UTC)
-        if self._closing or before is None:
-            return records.get(subject)  # type: ignore[no-any-return]  # of either kind
-        log = str(records.folder(subject) / LOG)
-        _, after = records.change(subject, lambda each: queue.after_end(each, before, time, log))
-        return after  # type: ignore[no-any-return]  # of either kind
 
 
 def _wanting(record: Any, wanted: Wanted) -> Any:
@@ -381,19 +264,3 @@ def _wanting(record: Any, wanted: Wanted) -> Any:
 def _with(record: Goal, wish: Wanted | None, now: Wanted | None) -> Goal:
     """The record with something else in the place of a wish, where that is what is wanted still."""
     return record.model_copy(update={"wanted": now}) if record.wanted == wish else record
-
-
-def _by(record: Record) -> str:
-    """Who wants it."""
-    return record.wanted.by if record.wanted else SWARMGATE
-
-
-def _place(record: Record) -> tuple[str, str]:
-    """How the types of its changes begin, and the id of the goal that they are about."""
-    return ("run", record.id) if isinstance(record, Goal) else ("council", record.goal)
-
-
-def _problem(record: Record, message: str) -> Change:
-    """What keeps the server from working on it."""
-    prefix, goal = _place(record)
-    return Change(type=f"{prefix}_problem", subject=record.id, repo=record.repo, goal=goal, data={"message": message})
