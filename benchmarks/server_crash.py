@@ -50,7 +50,7 @@ from swarmgate.workspace.process.background import serving
 KILLS, SEED = 50, 2026
 GOALS, COUNCILS, TASKS = 5, 2, 3
 _LONGEST_S = 900.0
-_LOADING_S = 60.0
+_LOADING_S = 180.0
 _ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swarmgate.server.runs.model import Goal, Wanted
-from swarmgate.server.runs.queue import MOST_CRASHES, after_end, due, later, waiting
+from swarmgate.server.runs.queue import MOST_CRASHES, after_end, after_restart, due, later, waiting
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 
@@ -75,3 +75,12 @@ def test_never_more_than_so_many_nor_anything_twice(
     found = due(records, working=working, concurrency=concurrency, now=NOW)
     assert len(found) <= max(0, concurrency - len(working))
     assert len({*found, *working}) == len(found) + len(working)
+
+
+def test_what_is_not_decided_yet_begins_after_a_restart_where_the_decision_was_made_and_else_is_forgotten() -> None:
+    left = goal(1, seq=7, decided=False)
+    assert due([left], working=(), concurrency=1, now=NOW) == ()
+    made = after_restart(left, 8)
+    assert due([made], working=(), concurrency=1, now=NOW) == ids(1)
+    assert after_restart(left, 7).wanted is None
+    assert after_restart(goal(1, seq=7), 7) == goal(1, seq=7)

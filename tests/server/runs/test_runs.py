@@ -36,7 +36,7 @@ def said(served: Served, goal: Goal) -> list[tuple[str, str]]:
     return [(entry.event.type, entry.actor) for entry in entries if entry.actor.startswith("user:")]
 
 
-def recorded(served: Served, goal: Goal, kind: type[ev.Event]) -> list[ev.Event]:  # type: ignore[valid-type]  # a union
+def recorded(served: Served, goal: Goal, kind: type[ev.Event]) -> list[ev.Event]:
     entries = [entry for entry, _ in served.swarm(goal).project.ledger().entries()]
     return [entry.event for entry in entries if isinstance(entry.event, kind)]
 
@@ -259,6 +259,37 @@ async def test_questions_are_answered_by_name_and_planning_goes_on(served: Serve
     assert said(served, goal) == [("goal_set", ADA), ("question_answered", BO)]
     (asked,) = served.swarm(goal).state.questions
     assert asked.in_words.endswith("IN-METRES (bo)")
+
+
+async def test_an_answer_of_the_facade_is_gone_on_from(served: Served) -> None:
+    served.project.play(
+        rule("architect", "plan", [call("ask_user", questions=["Which unit?"])]), plan("1.1", contains="IN-METRES")
+    )
+    await served.runs.start()
+    goal = await served.created()
+    async with served.runs.following(goal.id, Verb.PLAN, by=BO):
+        served.swarm(goal, BO).answer(1, "IN-METRES")
+    assert (await served.ended(goal.id)).exit_code == 3
+    assert said(served, goal) == [("goal_set", ADA), ("question_answered", BO)]
+    assert served.swarm(goal).status().waiting == "plan_approval"
+
+
+async def test_an_approval_that_its_server_did_not_outlive_is_gone_on_from_by_the_next(served: Served) -> None:
+    served.project.play()
+    await served.runs.start()
+    goal = await served.created()
+    with pytest.raises(IllegalMove):
+        async with served.runs.following(goal.id, Verb.RUN, by=ADA):
+            raise IllegalMove("it was decided otherwise")
+    assert served.goals.get(goal.id).wanted is None
+    deciding = served.runs.following(goal.id, Verb.RUN, by=ADA)
+    await deciding.__aenter__()
+    served.swarm(goal).approve()
+    assert not served.runs.working()
+    await served.runs.close()
+    await served.again().start()
+    assert (await served.ended(goal.id)).exit_code == 3
+    assert len(recorded(served, goal, ev.TaskCompleted)) == 1
 
 
 async def test_a_plan_is_revised_once_however_often_its_worker_dies(served: Served) -> None:

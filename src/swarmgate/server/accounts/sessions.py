@@ -56,11 +56,15 @@ class Sessions:
         self._access_s, self._refresh_s = access_s, refresh_s
 
     def begin(self, account: str) -> tuple[Session, str]:
-        """Begins the login of a browser, and the secret that its cookie holds."""
+        """Begins the login of a browser, and the secret that its cookie holds.
+
+        Raises:
+            Unauthenticated: the account was disabled or deleted meanwhile.
+        """
         return self._begin(account, COOKIE)
 
     def issue(self, account: str) -> Tokens:
-        """Begins the login of a program, and its first tokens."""
+        """Begins the login of a program, and its first tokens; raises as `begin`."""
         return self._tokens(*self._begin(account, REFRESH))
 
     def refresh(self, token: str) -> Tokens:
@@ -129,9 +133,12 @@ class Sessions:
         session = Session(secrets.token_hex(8), account, now + self._refresh_s)
         with self._database.writing() as database:
             database.execute("DELETE FROM sessions WHERE expires <= ?", (now,))
-            database.execute(
-                "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", (session.id, account, now, now, session.expires)
+            begun = database.execute(
+                "INSERT INTO sessions SELECT ?, id, ?, ?, ? FROM accounts WHERE id = ? AND NOT disabled",
+                (session.id, now, now, session.expires, account),
             )
+            if not begun.rowcount:
+                raise Unauthenticated(_REFUSED, hint=_HINT)
             return session, self._secret(session.id, prefix)
 
     def _secret(self, session: str, prefix: str) -> str:

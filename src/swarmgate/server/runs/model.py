@@ -32,6 +32,7 @@ class Wanted(Frozen):
         by: who asked for it, as an actor.
         asked: when, UTC in ISO 8601 with microseconds: it also tells one wish from the next.
         seq: where the ledger of the goal was then, so that what it says is recorded once however often it is begun.
+        decided: False while somebody decides what it goes on from: it begins when the ledger went past `seq`.
         paused: it waits until somebody resumes it.
         not_before: when it goes on by itself, UTC: the end of a model's limit, or of a pause after a crash; empty: now.
         crashes: how often in a row its worker died at it without a word.
@@ -42,6 +43,7 @@ class Wanted(Frozen):
     by: str
     asked: str
     seq: int = 0
+    decided: bool = True
     paused: bool = False
     not_before: str = ""
     crashes: int = 0

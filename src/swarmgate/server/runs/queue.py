@@ -33,9 +33,23 @@ def due(
 
 
 def waiting(records: Iterable[Goal | Council]) -> tuple[Goal | Council, ...]:
-    """What something is wanted of and that is not paused, in the order in which it was asked for."""
-    found = [each for each in records if each.wanted is not None and not each.wanted.paused]
+    """What something is wanted of, is decided and not paused, in the order in which it was asked for."""
+    found = [each for each in records if each.wanted is not None and each.wanted.decided and not each.wanted.paused]
     return tuple(sorted(found, key=lambda each: (each.wanted.asked if each.wanted else "", each.id)))
+
+
+def after_restart(goal: Goal, seq: int) -> Goal:
+    """A goal of a server that was killed while somebody decided what its work goes on from.
+
+    Args:
+        goal: as it was left.
+        seq: where its ledger is.
+    """
+    wanted = goal.wanted
+    if wanted is None or wanted.decided:
+        return goal
+    still = wanted.model_copy(update={"decided": True}) if seq > wanted.seq else None
+    return goal.model_copy(update={"wanted": still})
 
 
 def after_end(record: R, before: R, now: datetime, log: str) -> R:

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from swarmgate.config import Telemetry
 from swarmgate.errors import IllegalMove, NotFound, SwarmError
 from swarmgate.journal.lock import at_work
+from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.runs import held, queue, worked
 from swarmgate.server.runs.goals import Goals, now
@@ -78,6 +80,10 @@ class Runs:
         await asyncio.to_thread(self._goals.settle)
         self._workers.warm()
         for record in await asyncio.to_thread(self._all):
+            if isinstance(record, Goal) and record.wanted and not record.wanted.decided:
+                seq = await asyncio.to_thread(self._seq, record)
+                change = partial(queue.after_restart, seq=seq)
+                _, record = await asyncio.to_thread(self._goals.records.change, record.id, change)  # noqa: PLW2901 - as it is now
             self._know(record)
             if (worker := found(record.id, self._records(record.id).lock(record.id))) is not None:
                 self._watch(worker)
@@ -115,17 +121,39 @@ class Runs:
             IllegalMove: something is wanted of it already, or it is archived.
             LedgerWriteFailed: the disk refused.
         """
-        given = worked.checked(verb, arguments)
-
-        def asked() -> Goal:
-            kept = self._goals.keep(goal)
-            seq = self._goals.swarm(kept).state.seq if self._goals.ready(kept) else 0
-            wanted = Wanted(verb=verb, arguments=given, by=by, asked=now(), seq=seq)
-            return self._goals.records.change(goal, lambda each: _wanting(each, wanted))[1]
-
-        changed = await asyncio.to_thread(asked)
+        changed = await asyncio.to_thread(self._want, goal, verb, worked.checked(verb, arguments), by)
         self._changed(changed, "queued", by, verb=verb)
         return changed
+
+    @asynccontextmanager
+    async def following(self, goal: str, verb: Verb, *, by: str) -> AsyncIterator[None]:
+        """Has work on a goal follow what the block decides, also where the server is killed in between.
+
+        Where something is wanted of it already, that stays so. Where the block raises, nothing is wanted.
+
+        Args:
+            goal: its id.
+            verb: as of `want`.
+            by: who decides, as an actor.
+
+        Raises:
+            NotFound: there is no such goal.
+            LedgerWriteFailed: the disk refused; the block was not begun.
+        """
+        try:
+            asked = await asyncio.to_thread(partial(self._want, goal, verb, {}, by, decided=False))
+        except IllegalMove:
+            yield
+            return
+        wish, records = asked.wanted, self._goals.records
+        try:
+            yield
+        except BaseException:
+            await asyncio.to_thread(records.change, goal, lambda each: _with(each, wish, None))
+            raise
+        decided = wish and wish.model_copy(update={"decided": True})
+        _, changed = await asyncio.to_thread(records.change, goal, lambda each: _with(each, wish, decided))
+        self._changed(changed, "queued", by, verb=verb)
 
     async def hold(self, council: str, *, by: str, **arguments: Any) -> Council:
         """Has a council that was just written down begin; or one go on that was stopped, or waits for a person.
@@ -218,6 +246,16 @@ class Runs:
         return tuple(each.id for each in queue.waiting(list(self._wanted.values())) if each.id not in self._at_work)
 
     # --- inside ---
+
+    def _want(self, goal: str, verb: Verb, given: dict[str, Any], by: str, *, decided: bool = True) -> Goal:
+        kept = self._goals.keep(goal)
+        wanted = Wanted(verb=verb, arguments=given, by=by, asked=now(), seq=self._seq(kept), decided=decided)
+        return self._goals.records.change(goal, lambda each: _wanting(each, wanted))[1]
+
+    def _seq(self, goal: Goal) -> int:
+        """Where the ledger of a goal is."""
+        newest = raw_entries.entries(SwarmFolder(Path(goal.path)), 1) if self._goals.ready(goal) else ()
+        return newest[0].seq if newest else 0
 
     def _records(self, subject: str) -> Records[Any]:
         return self._jobs.records if subject.startswith("k-") else self._goals.records
@@ -338,6 +376,11 @@ def _wanting(record: Any, wanted: Wanted) -> Any:
         hint = "Resume it." if record.wanted.paused else "Wait for it, or stop it."
         raise IllegalMove(f"{record.wanted.verb} is wanted already.", hint=hint)
     return record.model_copy(update={"wanted": wanted})
+
+
+def _with(record: Goal, wish: Wanted | None, now: Wanted | None) -> Goal:
+    """The record with something else in the place of a wish, where that is what is wanted still."""
+    return record.model_copy(update={"wanted": now}) if record.wanted == wish else record
 
 
 def _by(record: Record) -> str:

@@ -35,9 +35,10 @@ async def _plan(swarm: Swarm, goal: Goal, wanted: Wanted) -> RunOutcome:
     given = wanted.arguments
     if answers := given.get("answers"):
         return await swarm.plan(answers=_unsaid(swarm, wanted, answers))
-    if _since(swarm, wanted, GoalSet):
+    text = given.get("text") or ("" if swarm.state.goals else goal.text)
+    if not text or _since(swarm, wanted, GoalSet):
         return await swarm.plan()
-    return await swarm.plan(given.get("text") or goal.text, spec=given.get("spec", ""), source=given.get("source", ""))
+    return await swarm.plan(text, spec=given.get("spec", ""), source=given.get("source", ""))
 
 
 def _unsaid(swarm: Swarm, wanted: Wanted, answers: dict[str, str]) -> dict[int, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -95,11 +95,10 @@ class Approvals:
             await self.acting.require(goal, if_match)
             return await self.runs.want(who, goal, Verb.REVISE, text=text)
         seq = state.seq if if_match is None else if_match
-        await self.acting.decide(who, goal, lambda swarm: swarm.approve(), expect=seq)
         last = state.plan is not None and named.phase == len(state.plan.phases)
-        if go_on and not last and goal.kind == "clone":
-            with suppress(IllegalMove):  # somebody else has the work go on
-                return await self.runs.want(who, goal, Verb.RUN)
+        goes_on = go_on and not last and goal.kind == "clone"
+        async with self.runs.queue.following(goal.id, Verb.RUN, by=who.actor) if goes_on else nullcontext():
+            await self.acting.decide(who, goal, lambda swarm: swarm.approve(), expect=seq)
         return await self.runs.get(who, goal.id)
 
     # --- for other services ---

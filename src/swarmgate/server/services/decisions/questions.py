@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from swarmgate.domain.next_step import open_questions
@@ -126,16 +126,16 @@ class Questions:
         before = await self.get(who, id)
         if not before.open:
             raise IllegalMove("That question is not open any more.")
-        await self.acting.decide(
-            who,
-            goal,
-            lambda swarm: swarm.answer(named.number, text, option=option, decline=decline),
-            expect=if_match,
-        )
-        left = [each for each in await self.of(goal) if each.open]
-        if go_on and not left and goal.kind == "clone":
-            with suppress(IllegalMove):  # somebody else has the work go on
-                await self.runs.want(who, goal, Verb.RUN if before.task else Verb.PLAN)
+        left = [each for each in await self.of(goal) if each.open and each.number != named.number]
+        verb = Verb.RUN if before.task else Verb.PLAN
+        goes_on = go_on and not left and goal.kind == "clone"
+        async with self.runs.queue.following(goal.id, verb, by=who.actor) if goes_on else nullcontext():
+            await self.acting.decide(
+                who,
+                goal,
+                lambda swarm: swarm.answer(named.number, text, option=option, decline=decline),
+                expect=if_match,
+            )
         return await self.get(who, id)
 
     # --- for other services ---
