@@ -125,6 +125,9 @@ async def test_each_receiver_is_told_of_its_repositories_in_its_own_words(told: 
         await notifier.close()
     assert json.loads(hook.received[0].body)["data"]["repo"] == "other"
     assert all("blocks" in json.loads(each.body) for each in slack.received)
+    counted = told.feed.metrics.text().decode()
+    assert 'swarmgate_notices_total{kind="slack",outcome="yes"} 2.0' in counted
+    assert 'swarmgate_notices_total{kind="webhook",outcome="yes"} 1.0' in counted
 
 
 async def test_without_the_secret_that_the_settings_name_nothing_goes_out(

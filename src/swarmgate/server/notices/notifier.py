@@ -146,22 +146,27 @@ class Notifier:
         page = f"{self._url}{notice.path}"
         if setting.kind == "slack":
             body = messages.slack_body(notice, page)
-            await self._delivered(address, body, lambda: {"content-type": "application/json"})
+            await self._delivered(setting.kind, address, body, lambda: {"content-type": "application/json"})
             return
         secret = self._environ.get(setting.secret_env, "") if setting.secret_env else ""
         if setting.secret_env and not secret:
             _log.warning("the variable %s, by which notices are signed, is not set: none is sent", setting.secret_env)
             return
         body = messages.webhook_body(notice, page)
-        await self._delivered(address, body, lambda: messages.webhook_headers(notice, body, secret, int(time.time())))
+        headers = partial(messages.webhook_headers, notice, body, secret)
+        await self._delivered(setting.kind, address, body, lambda: headers(int(time.time())))
 
-    async def _delivered(self, address: str, body: bytes, headers: Callable[[], Mapping[str, str]]) -> None:
+    async def _delivered(self, kind: str, address: str, body: bytes, headers: Callable[[], Mapping[str, str]]) -> None:
         if self._client is not None:
-            await deliver(self._client, address, body, headers, delays=self._delays)
+            self._count(kind, await deliver(self._client, address, body, headers, delays=self._delays))
 
     async def _pushed(self, browser: Subscription, notice: Notice) -> None:
         if self._client is None:
             return
         found = await push(self._client, self._keys, browser, notice, delays=self._delays)
+        self._count("push", found)
         if found is Delivered.GONE:
             await asyncio.to_thread(partial(self._subscriptions.remove, browser.endpoint))
+
+    def _count(self, kind: str, outcome: Delivered) -> None:
+        self._feed.metrics.notices.labels(kind, outcome.name.lower()).inc()

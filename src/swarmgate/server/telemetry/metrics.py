@@ -22,7 +22,6 @@ class Metrics:
         requests: by method, route (its template, so that no id makes a new row) and status.
         seconds: from the first byte of a request to the last of its answer, by route; of a stream, to its end.
         streams: open event streams, by kind (sse, websocket).
-        refused: requests turned away, by the code of the error.
         events: of the feed, by source.
         lag: seconds from an event's own time until the feed had it.
         notices: sent, by kind and outcome.
@@ -39,7 +38,6 @@ class Metrics:
             "swarmgate_http_request_seconds", "Time of a request", ("route",), buckets=_SECONDS, registry=self.registry
         )
         self.streams = Gauge("swarmgate_streams_open", "Open event streams", ("kind",), registry=self.registry)
-        self.refused = Counter("swarmgate_requests_refused", "Requests refused", ("code",), registry=self.registry)
         self.events = Counter("swarmgate_events", "Events of the feed", ("source",), registry=self.registry)
         self.lag = Histogram(
             "swarmgate_event_lag_seconds",
