@@ -118,7 +118,7 @@ class Project:
             return ledger
         ledger.close()
         raise StaleWriter(
-            f"The ledger has moved on: you looked at it when it was at {self.expect}; it is at {ledger.state.seq} now.",
+            f"The ledger has moved on: it was looked at when it was at {self.expect}, and is at {ledger.state.seq}.",
             hint="Look at what is new, and decide again.",
         )
 
