@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.errors import NotAProject
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.publication import LOCAL, Publication
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
@@ -58,12 +59,14 @@ class Project:
         listener: told about progress.
         environ: where keys and `SWARM_*` settings are looked up; the process's own by default.
         flags: settings that win over files and environment, nested as in config.toml.
+        publication: hears of everything that is recorded in the ledger.
     """
 
     start: Path
     listener: Listener = silent
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     flags: Mapping[str, Any] = field(default_factory=dict)
+    publication: Publication = LOCAL
 
     @cached_property
     def folder(self) -> SwarmFolder:
@@ -107,7 +110,7 @@ class Project:
         """
         from swarmgate.ledger.recovery.open_for_writing import opened
 
-        return opened(self.folder, self.notice)
+        return opened(self.folder, self.notice, self.publication)
 
     def session(self, name: str) -> Session:
         """What keeps the calls of one council outside of a run, such as `debate-20261121-224500-3f2a`."""

@@ -25,6 +25,7 @@ from swarmgate.config.base import (
     no_key,
 )
 from swarmgate.config.council import Agent, Council
+from swarmgate.config.fleet import Fleet
 from swarmgate.config.guards import (
     Approve,
     Ask,
@@ -279,6 +280,7 @@ class Config(Section):
         default_factory=dict, description="Your own commands on events: the event's type and a shell command."
     )
     evidence: Evidence = Field(default_factory=Evidence, description="How long evidence is kept.")
+    fleet: Fleet = Field(default_factory=Fleet, description="Many goals on many machines.")
 
     @property
     def speaking(self) -> tuple[str, ...]:

@@ -65,6 +65,7 @@ from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger.files import live_breakers, live_progress, status_file
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.publication import LOCAL, Publication
 from swarmgate.project import Project
 from swarmgate.workspace.files.folders import make
 
@@ -100,6 +101,7 @@ class Swarm:
         listener: told about progress.
         environ: where keys and `SWARM_*` settings are looked up; the process's environment by default.
         flags: settings that win over files and environment, nested as in config.toml.
+        publication: hears of everything that is recorded in the ledger; nobody does by default.
     """
 
     def __init__(
@@ -109,12 +111,14 @@ class Swarm:
         listener: Listener = silent,
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
+        publication: Publication = LOCAL,
     ) -> None:
         self.project = Project(
             (Path.cwd() if start is None else Path(start)).resolve(),
             listener,
             os.environ if environ is None else environ,
             flags or {},
+            publication,
         )
         self._interrupt: Callable[[], None] | None = None
         self._notify: Callable[[str, str], None] | None = None

@@ -1,0 +1,46 @@
+"""The port by which a goal that several machines work on hears of every record: a project on one machine has none.
+
+A fleet's implementation pushes what was recorded to where all workers see it, and says who may go on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from swarmgate.domain.usage import Usage
+    from swarmgate.ledger.ledger import Ledger
+
+
+class Publication:
+    """The publication of a ledger that nobody else works on: nothing is to be done.
+
+    Attributes:
+        branch: the name that the branch of the work has to have; empty: as the plan is called.
+    """
+
+    branch: str = ""
+
+    def recorded(self, ledger: Ledger) -> None:
+        """Hears that events were recorded, which are durable here.
+
+        Raises:
+            LeaseLost: somebody else works on the goal now; what was recorded counts no more.
+            RemoteAway: nobody else can see it.
+        """
+
+    def reserve(self, ledger: Ledger, expected: Usage, pending: Usage) -> None:
+        """Hears that a model is about to be asked.
+
+        Args:
+            ledger: open for writing.
+            expected: what the call is likely to use.
+            pending: what the step has used so far.
+
+        Raises:
+            LeaseLost, RemoteAway: as `recorded`; the call is then not made.
+        """
+
+
+LOCAL = Publication()
+"""Of every project that no fleet works on."""
