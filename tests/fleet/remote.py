@@ -71,7 +71,7 @@ def remote_of(project: Project, folder: Path) -> Remote:
 
 
 _OF_LEASES = ("lease_taken", "budget_reserved")
-_OF_TIMES = ("branch", "seconds", "time", "pid", "host", "place", "hash", "prev", "seq")
+_OF_TIMES = ("branch", "canary", "seconds", "time", "pid", "host", "place", "hash", "prev", "seq")
 _OF_BRIEFS = ("tokens", "brief_tokens", "prompt_tokens", "usd")
 """Briefs say how long gates took and what was cached, so that their tokens are of times, too."""
 _MEASURED = ("gates_run", "tests_run")
@@ -90,7 +90,7 @@ def plain_events(lines: list[dict[str, Any]], *, pauses: bool = True) -> list[di
 
 def _plain(value: Any, commits: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        left_out = (*_OF_TIMES, "evidence", "gates_evidence", "canary") if value.get("type") in _MEASURED else _OF_TIMES
+        left_out = (*_OF_TIMES, "evidence", "gates_evidence") if value.get("type") in _MEASURED else _OF_TIMES
         return {key: _plain(each, commits) for key, each in value.items() if key not in (*left_out, *_OF_BRIEFS)}
     if isinstance(value, list):
         return [_plain(each, commits) for each in value]

@@ -88,6 +88,15 @@ def switch(folder: Path, branch: str, commit: str) -> None:
     _run(folder, "-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "--force", "-B", branch, commit)
 
 
+def make(folder: Path) -> None:
+    """Makes a bare repository.
+
+    Raises:
+        WorkspaceError: git refused.
+    """
+    _made(folder, "--bare")
+
+
 def _made(folder: Path, *options: str, settings: Mapping[str, str] | None = None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _run(folder, "init", "--quiet", "--initial-branch=main", *options)

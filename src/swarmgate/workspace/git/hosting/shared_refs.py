@@ -52,7 +52,7 @@ def listed(folder: Path, remote: str, patterns: Sequence[str]) -> dict[str, str]
     return {ref: name for name, _, ref in pairs}
 
 
-def fetch(folder: Path, remote: str, refspecs: Iterable[str], *, depth: int = 0) -> None:
+def fetch(folder: Path, remote: str, refspecs: Iterable[str], *, depth: int = 0, prune: bool = False) -> None:
     """Fetches references into those that the specifications name, by force: they are of nobody else.
 
     Args:
@@ -60,12 +60,13 @@ def fetch(folder: Path, remote: str, refspecs: Iterable[str], *, depth: int = 0)
         remote: its address.
         refspecs: `refs/heads/a:refs/heads/b`.
         depth: the newest commits of each alone; 0: all.
+        prune: references that the remote has no more go.
 
     Raises:
         RemoteAway: it cannot be fetched from, or has no such reference.
     """
     only = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force")
-    shallow = (f"--depth={depth}",) if depth else ()
+    shallow = (*((f"--depth={depth}",) if depth else ()), *(("--prune",) if prune else ()))
     code, _, err = call(folder, *_ALONE, "fetch", *only, *shallow, "--", remote, *refspecs, env=_QUIET)
     if code:
         raise _away(remote, err)
