@@ -11,10 +11,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from swarmgate import __version__
-from swarmgate.cli.terminal.terminal import report
 from swarmgate.cli.verbs import VERBS, WIDEST
 from swarmgate.council.patterns import PATTERNS
 from swarmgate.errors import UsageError
+from swarmgate.terminal.terminal import report
 
 _COMPLETE = "_SWARM_COMPLETE"
 """The variable by which a shell asks for completions: the one that typer's scripts for shells set."""
@@ -93,7 +93,7 @@ class Verbs(TyperGroup):
             from swarmgate.cli.council import verbs
 
             return typer.main.get_command(verbs.app_of(cmd_name))
-        verb = import_module(f"swarmgate.cli.{VERBS[cmd_name].folder}.{cmd_name}")
+        verb = import_module(VERBS[cmd_name].module(cmd_name))
         if hasattr(verb, "app"):
             return typer.main.get_command(verb.app)
         single = typer.Typer(**_LOOK)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Group = Literal["Start", "Work", "Decide", "Look", "Gates", "Council", "Background", "Measure"]
+Group = Literal["Start", "Work", "Decide", "Look", "Gates", "Council", "Background", "Team", "Measure"]
 """What a verb is for: its heading in `swarm --help`, which has them in the order in which the table does."""
 
 WIDEST = 63
@@ -14,6 +14,7 @@ WIDEST = 63
 class Verb(NamedTuple):
     """A verb: the folder of its file, which has a `command`, or an `app` where it has verbs below it; group and line.
 
+    The folder is one of `face`; that of another face than the command line is found by its name, when the verb is used.
     The line is the first sentence of its help: `swarm --help` prints it without loading the verb. A test holds both the
     same, and the line at `WIDEST`.
     """
@@ -21,6 +22,11 @@ class Verb(NamedTuple):
     folder: str
     group: Group
     line: str
+    face: str = "cli"
+
+    def module(self, name: str) -> str:
+        """The module of the verb of that name."""
+        return f"swarmgate.{self.face}.{self.folder}.{name}"
 
 
 VERBS = {
@@ -68,6 +74,8 @@ VERBS = {
     "events": Verb("views", "Background", "Show the events of ledger and automation in order of time."),
     "hooks": Verb("background", "Background", "List your commands on events, or try one."),
     "preflight": Verb("checks", "Background", "Check whether a phase can begin."),
+    "worker": Verb("verbs", "Team", "Work on the goals of a fleet, one after the other.", "fleet"),
+    "fleet": Verb("verbs", "Team", "Hand goals to workers on many machines, and see to them.", "fleet"),
     "metrics": Verb("views", "Measure", "Show what councils came to: rounds, convergence, tokens, cost."),
     "eval": Verb("checks", "Measure", "Measure on labelled data how often gates and debates are right."),
 }

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.terminal.default_verb import DefaultVerb
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.default_verb import DefaultVerb
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.automation.capabilities import Capability, CapabilityReport
@@ -98,7 +98,7 @@ def _switch(name: str, repo: Path | None, *, on: bool, json: bool) -> None:
 
 
 def _lines(report: CapabilityReport) -> list[str]:
-    from swarmgate.cli.terminal.columns import columns
+    from swarmgate.terminal.columns import columns
 
     rows = [[f"  {'on ' if each.on else 'off'}", each.name, each.why, _worker(each)] for each in report.capabilities]
     return [

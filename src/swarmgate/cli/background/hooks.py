@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.terminal.default_verb import DefaultVerb
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.default_verb import DefaultVerb
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.automation.hooks.report import Hook
@@ -42,8 +42,8 @@ def listing(repo: Repo = None, json: Json = False) -> None:
     Example: swarm hooks
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.columns import columns
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.columns import columns
 
         report = Swarm(repo).automation.hooks()
         lines = columns([[each.event, each.command, _last(each)] for each in report.hooks])
@@ -83,7 +83,7 @@ def _tried(hook: Hook) -> list[str]:
 
 def _last(hook: Hook) -> str:
     """`exit code 0 in 0.1 s (2026-11-22 02:29:54 UTC)`."""
-    from swarmgate.cli.terminal.columns import at
+    from swarmgate.terminal.columns import at
 
     ran = hook.last
     if hook.problem:

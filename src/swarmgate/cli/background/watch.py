@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import Terminal, boundary
-from swarmgate.cli.terminal.verb_group import VerbGroup
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import Terminal, boundary
+from swarmgate.terminal.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from swarmgate.automation.facade import Automation
@@ -86,7 +86,7 @@ def _automation(repo: Path | None, terminal: Terminal) -> Automation:
 
 def _listener(terminal: Terminal) -> Listener:
     """Tells on stderr; as JSON lines with `--json`."""
-    from swarmgate.cli.terminal.progress import json_line
+    from swarmgate.terminal.progress import json_line
 
     return json_line if terminal.as_json else lambda progress: terminal.note(progress.text)
 
@@ -99,7 +99,7 @@ def _lines(status: WatchStatus) -> list[str]:
 
 
 def _of_file(file: StatusFile) -> list[str]:
-    from swarmgate.cli.terminal.columns import columns
+    from swarmgate.terminal.columns import columns
 
     how = f"{file.watching} ({file.reason})" if file.reason else file.watching
     lines = [f"  since {file.started_at}, as {_AS[file.place]}, by {how}; mode {file.mode}"]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import Terminal, boundary
-from swarmgate.cli.terminal.verb_group import VerbGroup
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import Terminal, boundary
+from swarmgate.terminal.verb_group import VerbGroup
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import Terminal, boundary
 
 Models = Annotated[
     bool,

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
-from swarmgate.cli.terminal.verb_group import VerbGroup
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
+from swarmgate.terminal.verb_group import VerbGroup
 
 app = typer.Typer(
     cls=VerbGroup,
@@ -101,12 +101,12 @@ def debate(
 
         gc.enable()
         began = monotonic()
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.domain.progress import Progress
         from swarmgate.domain.usage import Allowance
         from swarmgate.errors import Stopped
         from swarmgate.evaluation.debate.harness import evaluate, setup_of
         from swarmgate.evaluation.debate.report import lines
+        from swarmgate.terminal.progress import listener
 
         numbers = {"rounds": rounds, "participants": participants, "repeats": repeats, "seed": seed, "limit": limit}
         setup = setup_of(models, arms, **numbers)

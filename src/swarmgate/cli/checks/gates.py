@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
-from swarmgate.cli.terminal.verb_group import VerbGroup
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
+from swarmgate.terminal.verb_group import VerbGroup
 
 app = typer.Typer(
     cls=VerbGroup,
@@ -74,9 +74,9 @@ def run(
     Example: swarm gates run --base main --format sarif --output gates.sarif
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.screen import screen
         from swarmgate.gates.verbs.request import Request
         from swarmgate.gates.verbs.run import check_form, judge
+        from swarmgate.terminal.screen import screen
 
         chosen_form = check_form(form, as_json=json, to_file=output is not None)
         request = Request(repo, base or "", staged, everything, tuple(paths or ()), fix)

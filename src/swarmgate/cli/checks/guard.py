@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
-from swarmgate.cli.terminal.verb_group import VerbGroup
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
+from swarmgate.terminal.verb_group import VerbGroup
 
 app = typer.Typer(
     cls=VerbGroup,

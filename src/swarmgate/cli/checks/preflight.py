@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.preflight import PreflightCheck, PreflightReport
@@ -38,7 +38,7 @@ def command(
 
 
 def _lines(report: PreflightReport) -> list[str]:
-    from swarmgate.cli.terminal.columns import columns
+    from swarmgate.terminal.columns import columns
 
     rows = [[_mark(check), check.name, f"{check.seconds:.2f} s", check.detail] for check in report.checks]
     lines = []

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
 
 
 def command(
@@ -46,7 +46,7 @@ def command(
             terminal.text(escaped(bill.document.decode()))
             terminal.note("\n".join(bill.lines()))
         else:
-            from swarmgate.cli.terminal.result_file import check_out
+            from swarmgate.terminal.result_file import check_out
             from swarmgate.workspace.files import atomic
 
             check_out(out, None, root=bill.root, force=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.council.verbs import add_list, council_of, group
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -10,10 +10,10 @@ import typer
 
 from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, add_show, described, group
-from swarmgate.cli.terminal.columns import at, gist
-from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
+from swarmgate.terminal.columns import at, gist
+from swarmgate.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -227,8 +227,8 @@ def _check_out(out: Path | None, draft: Path | None, repo: Path | None, *, force
         UsageError: it may not.
     """
     if out is not None:
-        from swarmgate.cli.terminal.result_file import check_out
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.result_file import check_out
 
         check_out(out, draft, root=Swarm(repo).folder.root.resolve(), force=force)
 
@@ -269,9 +269,9 @@ def _finish(terminal: Terminal, repo: Path | None, outcome: CritiqueOutcome, out
     `asked` is the id that it was to have. That another record answers is told in the progress: stdout is the version.
     """
     from swarmgate.cli.council.cached_answer import CachedAnswer
-    from swarmgate.cli.terminal.result_file import save
     from swarmgate.council.critique.view import score_lines
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.terminal.result_file import save
 
     record = Swarm(repo).council.critique_record(outcome.id)
     for line in score_lines(record):

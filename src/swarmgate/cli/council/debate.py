@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from swarmgate.cli.council.verbs import add_list, council_of, described, group
-from swarmgate.cli.terminal.columns import gist
-from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused
+from swarmgate.terminal.columns import gist
+from swarmgate.terminal.options import Diff, Files, Json, Repo, Tokens, Usd, filled, from_here
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

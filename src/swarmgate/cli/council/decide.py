@@ -10,10 +10,10 @@ import typer
 
 from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, add_show, described, group
-from swarmgate.cli.terminal.columns import at, gist
-from swarmgate.cli.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import ConfigError, CouncilRefused, UsageError
+from swarmgate.terminal.columns import at, gist
+from swarmgate.terminal.options import Diff, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

@@ -14,8 +14,8 @@ from swarmgate.domain.progress import Progress
 from swarmgate.errors import CouncilRefused
 
 if TYPE_CHECKING:
-    from swarmgate.cli.terminal.terminal import Terminal
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.terminal.terminal import Terminal
 
 _LETTERS = {"a": "agree", "d": "disagree", "b": "abstain"}
 _STANDS = {**_LETTERS, **{each: each for each in _LETTERS.values()}}

@@ -10,10 +10,10 @@ import typer
 
 from swarmgate.cli.council.flag_errors import in_flags
 from swarmgate.cli.council.verbs import add_list, council_of, group
-from swarmgate.cli.terminal.columns import at, gist
-from swarmgate.cli.terminal.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import CouncilRefused, UsageError, WaitingForUser
+from swarmgate.terminal.columns import at, gist
+from swarmgate.terminal.options import Events, Files, Json, Repo, Timeout, Tokens, Usd, filled, from_here, no_path
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -262,7 +262,7 @@ def _problem(statement: str | None, scope: str, success: list[str]) -> dict[str,
 
 
 def _on_event(events: bool) -> Callable[[Any], None] | None:
-    from swarmgate.cli.terminal.progress import json_line
+    from swarmgate.terminal.progress import json_line
 
     return json_line if events else None
 

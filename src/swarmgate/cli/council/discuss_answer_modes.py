@@ -16,8 +16,8 @@ from swarmgate.domain.progress import Progress
 from swarmgate.errors import UsageError, WaitingForUser
 
 if TYPE_CHECKING:
-    from swarmgate.cli.terminal.terminal import Terminal
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.terminal.terminal import Terminal
 
 HELP = "What can be given: swarm discuss hold --help, swarm discuss resume --help"
 

@@ -12,9 +12,9 @@ from swarmgate.cli.council.cached_answer import CachedAnswer
 from swarmgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from swarmgate.cli.terminal.terminal import Terminal
     from swarmgate.council.discussion.model import Choice, DiscussionRecord
     from swarmgate.council.facade import Council
+    from swarmgate.terminal.terminal import Terminal
 
 _WAITS = 3
 

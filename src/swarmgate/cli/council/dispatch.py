@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from swarmgate.cli.council.verbs import add_list, council_of, group
-from swarmgate.cli.terminal.columns import gist
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.errors import BudgetExhausted, UsageError
+from swarmgate.terminal.columns import gist
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 app = group(
     "Have voices that only read work on tasks. "

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from swarmgate.cli.council.verbs import add_list, add_resume, add_show, group
-from swarmgate.cli.terminal.columns import at, gist
-from swarmgate.cli.terminal.options import Json, Repo, Tokens, Usd, filled
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import CouncilFailed, UsageError
+from swarmgate.terminal.columns import at, gist
+from swarmgate.terminal.options import Json, Repo, Tokens, Usd, filled
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

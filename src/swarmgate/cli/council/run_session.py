@@ -8,8 +8,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from swarmgate.cli.terminal.terminal import Terminal
 from swarmgate.errors import Stopped
+from swarmgate.terminal.terminal import Terminal
 
 if TYPE_CHECKING:
     from swarmgate.domain.progress import Listener, Progress
@@ -42,8 +42,8 @@ def run_session(
     import gc
 
     gc.enable()
-    from swarmgate.cli.terminal.progress import listener
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.terminal.progress import listener
 
     with listener(as_json=terminal.as_json or quiet) as listen:
         swarm = Swarm(repo) if quiet else Swarm(repo, listener=_timed(listen, terminal.began))

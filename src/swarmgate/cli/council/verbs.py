@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from swarmgate.cli.terminal.columns import at, columns, gist
-from swarmgate.cli.terminal.default_verb import DefaultVerb
-from swarmgate.cli.terminal.options import Json, Repo, Tokens, Usd, filled, no_path
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.council import patterns
 from swarmgate.errors import CouncilRefused
+from swarmgate.terminal.columns import at, columns, gist
+from swarmgate.terminal.default_verb import DefaultVerb
+from swarmgate.terminal.options import Json, Repo, Tokens, Usd, filled, no_path
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
-from swarmgate.cli.terminal.columns import columns
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.errors import UsageError
+from swarmgate.terminal.columns import columns
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.spending.cost import CostReport, CostRow

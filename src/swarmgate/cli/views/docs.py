@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json
+from swarmgate.terminal.terminal import boundary
 
 _INDEX = "README"
 _HEADING = re.compile(r"^(#+) (.*)$")

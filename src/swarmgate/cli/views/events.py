@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.errors import Stopped
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.events.automation import Happening
@@ -55,7 +55,7 @@ def command(
 
 
 def _notice(terminal: Terminal, progress: Progress) -> None:
-    from swarmgate.cli.terminal.progress import json_line
+    from swarmgate.terminal.progress import json_line
 
     if terminal.as_json:
         json_line(progress)

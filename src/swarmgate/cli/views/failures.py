@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.engine.reports.failures import FailureGroup

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from swarmgate.cli.terminal.options import Json, Repo, TaskId
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, TaskId
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.guard import GuardNote
@@ -98,9 +98,9 @@ def _reviews(attempt: AttemptReport) -> list[str]:
 
 def _gates(attempt: AttemptReport) -> list[str]:
     """The findings that rejected an attempt, as `swarm gates run` prints them."""
-    from swarmgate.cli.terminal.screen import screen
     from swarmgate.domain.text.screen import Screen
     from swarmgate.gates.formats.text import rejection
+    from swarmgate.terminal.screen import screen
 
     return rejection(attempt.gates, Screen(max(screen().width - _INDENT, 0))) if attempt.gates else []
 

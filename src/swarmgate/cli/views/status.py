@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.events.event import PhaseEstimated

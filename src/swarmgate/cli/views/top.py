@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Plain, Repo, Verbose
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.progress import Progress
@@ -47,7 +47,7 @@ def command(plain: Plain = False, verbose: Verbose = False, repo: Repo = None, j
 
 def _follow(swarm: Swarm, *, plain: bool, verbose: bool) -> bool:
     """Shows a run until its process ends; False: there is none."""
-    from swarmgate.cli.terminal.progress import listener
+    from swarmgate.terminal.progress import listener
 
     live = swarm.live()
     if live is None:

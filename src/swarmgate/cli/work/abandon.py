@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 
 def command(
@@ -23,8 +23,8 @@ def command(
     Example: swarm abandon --reason "the customer wants something else"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.progress import listener
 
         with listener(as_json=json) as listen:
             swarm = Swarm(repo, listener=listen)

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.errors import UsageError
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from swarmgate.cli.terminal.terminal import Terminal
     from swarmgate.domain.state.state import Question
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.terminal.terminal import Terminal
 
 
 def command(

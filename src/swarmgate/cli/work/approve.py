@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 
 def command(repo: Repo = None, json: Json = False) -> None:
@@ -12,9 +12,9 @@ def command(repo: Repo = None, json: Json = False) -> None:
     Example: swarm approve && swarm run
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.domain.next_step import Waiting
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.progress import listener
 
         with listener(as_json=json) as listen:
             swarm = Swarm(repo, listener=listen)

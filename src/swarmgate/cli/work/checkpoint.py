@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from swarmgate.cli.terminal.terminal import Terminal
 from swarmgate.cli.work.run_loop import Drive, page
 from swarmgate.domain.next_step import Waiting, waiting_for
 from swarmgate.errors import IllegalMove
+from swarmgate.terminal.terminal import Terminal
 
 if TYPE_CHECKING:
     from swarmgate.engine.reports.outcome import RunOutcome

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.cli.work.run_loop import drive
+from swarmgate.terminal.options import Json
+from swarmgate.terminal.terminal import Terminal, boundary
 from swarmgate.workspace.process import temporary
 
 

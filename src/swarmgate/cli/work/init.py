@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import Terminal, boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import Terminal, boundary
 
 Commit = Annotated[
     bool,

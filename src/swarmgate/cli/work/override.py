@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, TaskId
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, TaskId
+from swarmgate.terminal.terminal import boundary
 
 
 def command(
@@ -27,10 +27,10 @@ def command(
     Example: swarm override 1.2 --reason "the finding is a false alarm: the value is public"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.domain.state.phase_verdict import phase_number
         from swarmgate.domain.task.remedies import override_means
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.progress import listener
 
         with listener(as_json=json) as listen:
             swarm = Swarm(repo, listener=listen)

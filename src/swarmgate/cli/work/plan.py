@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
-from swarmgate.cli.terminal.terminal import Terminal, boundary
 from swarmgate.cli.work.run_loop import drive, finish
 from swarmgate.errors import UsageError
+from swarmgate.terminal.options import Json, Plain, Repo, Verbose
+from swarmgate.terminal.terminal import Terminal, boundary
 
 if TYPE_CHECKING:
     from swarmgate.engine.reports.outcome import RunOutcome

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, filled
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, filled
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.engine.pull_request.opening import PullRequest

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, TaskId
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, TaskId
+from swarmgate.terminal.terminal import boundary
 
 
 def command(
@@ -26,9 +26,9 @@ def command(
     Example: swarm retry 1.2 --note "the clock must be injected"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.domain.state.phase_verdict import phase_number
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.progress import listener
 
         with listener(as_json=json) as listen:
             Swarm(repo, listener=listen).retry(task, note=note)

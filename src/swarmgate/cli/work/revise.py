@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
-from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.cli.work.run_loop import drive, finish
+from swarmgate.terminal.options import Json, Plain, Repo, Verbose
+from swarmgate.terminal.terminal import boundary
 
 
 def command(

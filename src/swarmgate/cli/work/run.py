@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Plain, Repo, Verbose
-from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.cli.work.checkpoint import ASKED_ABOUT, asked_at, proceed
 from swarmgate.cli.work.run_loop import answered, drive, finish
 from swarmgate.domain.state.unattended import Until
+from swarmgate.terminal.options import Json, Plain, Repo, Verbose
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.engine.reports.outcome import RunOutcome

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
-from swarmgate.cli.terminal.terminal import Terminal
 from swarmgate.errors import IllegalMove
+from swarmgate.terminal.terminal import Terminal
 
 if TYPE_CHECKING:
     from swarmgate.engine.reports.outcome import RunOutcome
@@ -37,8 +37,8 @@ def drive(
     import gc
 
     gc.enable()
-    from swarmgate.cli.terminal.progress import listener
     from swarmgate.engine.swarm import Swarm
+    from swarmgate.terminal.progress import listener
 
     with listener(as_json=terminal.as_json, plain=plain, verbose=verbose) as listen:
         swarm = Swarm(repo, listener=listen)

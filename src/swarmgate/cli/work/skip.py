@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, TaskId
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, TaskId
+from swarmgate.terminal.terminal import boundary
 
 
 def command(
@@ -21,8 +21,8 @@ def command(
     Example: swarm skip 1.2 --reason "done by hand elsewhere"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.progress import listener
 
         with listener(as_json=json) as listen:
             Swarm(repo, listener=listen).skip(task, reason=reason)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from swarmgate.cli.terminal.options import Json, Repo
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo
+from swarmgate.terminal.terminal import boundary
 
 
 def command(repo: Repo = None, json: Json = False) -> None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from swarmgate.cli.terminal.options import Json, Repo, TaskId
-from swarmgate.cli.terminal.terminal import boundary
+from swarmgate.terminal.options import Json, Repo, TaskId
+from swarmgate.terminal.terminal import boundary
 
 if TYPE_CHECKING:
     from swarmgate.domain.events.event import TaskUndone
@@ -34,8 +34,8 @@ def command(
     Example: swarm undo 1.2 --reason "the clock must be injected"
     """
     with boundary(json) as terminal:
-        from swarmgate.cli.terminal.progress import listener
         from swarmgate.engine.swarm import Swarm
+        from swarmgate.terminal.progress import listener
 
         with listener(as_json=json) as listen:
             swarm = Swarm(repo, listener=listen)

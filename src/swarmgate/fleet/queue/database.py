@@ -90,7 +90,9 @@ def _away() -> Iterator[None]:
         yield
     except psycopg.Error as error:
         what = " ".join(str(error).split())[:300]
-        raise QueueAway(f"The database of the fleet is away: {what}", hint="Nothing is lost: goals are in git") from None
+        raise QueueAway(
+            f"The database of the fleet is away: {what}", hint="Nothing is lost: goals are in git"
+        ) from None
 
 
 def prepared(database: str) -> bool:
@@ -154,14 +156,13 @@ async def opened(database: str) -> AsyncIterator[procrastinate.App]:
     """
     import procrastinate  # noqa: PLC0415 - late: of the extra
     from procrastinate.exceptions import ConnectorException  # noqa: PLC0415
-    from psycopg_pool import AsyncConnectionPool, PoolTimeout  # noqa: PLC0415
+    from psycopg_pool import PoolTimeout  # noqa: PLC0415
 
     connector = procrastinate.PsycopgConnector(
         conninfo=database,
         min_size=1,
         max_size=4,
         timeout=_AWAY_S,
-        check=AsyncConnectionPool.check_connection,
         kwargs={"connect_timeout": _CONNECT_S},
     )
     app = procrastinate.App(connector=connector)

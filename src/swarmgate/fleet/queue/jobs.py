@@ -71,7 +71,8 @@ class Jobs:
         """Takes the waiting job of a goal out of line where it waits for longer than this one would."""
         waiting = self._app.job_manager.list_jobs(queueing_lock=place.goal.lock, status="todo")
         later = [job for job in waiting if job.scheduled_at and (place.at is None or job.scheduled_at > place.at)]
-        return any([self._app.job_manager.cancel_job_by_id(job.id or 0, delete_job=True) for job in later])
+        gone = [self._app.job_manager.cancel_job_by_id(job.id or 0, delete_job=True) for job in later]
+        return any(gone)
 
     def enqueue_many(self, places: Sequence[Place]) -> int:
         """Puts those goals in line that are not; returns how many."""

@@ -1,4 +1,4 @@
-"""The signs of life of workers, what each works on, and whether it was told to end. For people; nobody else relies on it."""
+"""The signs of life of workers, what each works on, and whether it was told to end."""
 
 from __future__ import annotations
 
@@ -75,9 +75,7 @@ def listed(connection: psycopg.Connection[Any]) -> tuple[WorkerRow, ...]:
 
 def drain(connection: psycopg.Connection[Any], name: str) -> tuple[str, ...]:
     """Tells a worker (empty: all) to end at its next safe point; returns those that are told."""
-    rows = connection.execute(
-        "UPDATE swarm_workers SET draining = true WHERE %s IN ('', name) RETURNING name", (name,)
-    )
+    rows = connection.execute("UPDATE swarm_workers SET draining = true WHERE %s IN ('', name) RETURNING name", (name,))
     return tuple(sorted(row["name"] for row in rows))
 
 

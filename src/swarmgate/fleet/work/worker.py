@@ -13,7 +13,7 @@ import platform
 import secrets
 import signal
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -111,7 +111,7 @@ class Worker:
         if self._work is not None:
             self._work.end()
         if self._queue is not None:
-            self._queue.stop()
+            self._queue.stop()  # type: ignore[no-untyped-call]  # procrastinate types no results
         loop = asyncio.get_running_loop()
         loop.call_later(self.settings.drain_s * _ABANDONED, lambda: loop.create_task(self._abandon()))
         loop.call_later(self.settings.drain_s, os._exit, 0)  # whatever hangs: others go on with the goal
@@ -145,7 +145,7 @@ class Worker:
                     stalled_worker_timeout=settings.dead_s,
                 )
                 if not self._ending:
-                    await self._queue.run()
+                    await self._queue.run()  # type: ignore[no-untyped-call]  # as above
         except (QueueAway, ProcrastinateException) as error:
             self.tell("database", "", " ".join(str(error).split())[:200])
         else:
@@ -322,13 +322,10 @@ _TOKEN_S = 120.0
 def _tokens_of(goal: Goal, config: Config, settings: Fleet) -> dict[str, int]:
     """The tokens that a goal needs, by name, with how many goals may have one at once."""
     providers = {each.partition("/")[0] for each in config.named_models if not is_program(each)}
-    wanted = {f"provider {each}": settings.concurrency[each] for each in sorted(providers & settings.concurrency.keys())}
+    wanted = {
+        f"provider {each}": settings.concurrency[each] for each in sorted(providers & settings.concurrency.keys())
+    }
     repository = settings.repositories.get(goal.repo)
     if repository is not None and repository.concurrency is not None:
         wanted[f"repository {goal.repo}"] = repository.concurrency
     return wanted
-
-
-def finished(worker: Coroutine[Any, Any, None]) -> None:
-    """Runs a worker to its end."""
-    asyncio.run(worker)

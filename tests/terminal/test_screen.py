@@ -9,8 +9,8 @@ import pytest
 from tests.project import Project
 from tests.pseudo_terminal import at_terminal
 
-from swarmgate.cli.terminal.screen import laid_out
 from swarmgate.domain.text.screen import columns
+from swarmgate.terminal.screen import laid_out
 
 CHECKS = (
     "ok    tests: 23 tests found by the command that is in the settings, and none of them was skipped by any marker",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from swarmgate.cli.terminal.verb_group import VerbGroup
+from swarmgate.terminal.verb_group import VerbGroup
 
 
 class DefaultVerb(VerbGroup):

@@ -10,9 +10,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from swarmgate.cli.terminal.live_view import LiveView, PlainLines
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
+from swarmgate.terminal.live_view import LiveView, PlainLines
 
 WORK = {
     "task": "1.2",

@@ -13,11 +13,11 @@ from rich.live import Live
 from rich.spinner import Spinner
 from rich.text import Text
 
-from swarmgate.cli.terminal.screen import deafen
 from swarmgate.domain.progress import PASSING, Progress
 from swarmgate.domain.text.printable import printable
 from swarmgate.domain.text.screen import Piece, wrapped
 from swarmgate.domain.usage import cost_in_words
+from swarmgate.terminal.screen import deafen
 
 _CLOCK = 10
 """Columns of the time before each line."""

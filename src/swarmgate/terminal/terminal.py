@@ -17,9 +17,9 @@ from typing import Any
 import typer
 
 from swarmgate import __version__
-from swarmgate.cli.terminal.screen import laid_out
 from swarmgate.domain.text.printable import escaped
 from swarmgate.errors import LimitReached, PlanError, PreflightFailed, Stopped, SwarmError, UnknownVariable, UsageError
+from swarmgate.terminal.screen import laid_out
 from swarmgate.workspace.process import temporary
 
 
@@ -74,8 +74,8 @@ class Terminal:
 
     def _json_note(self, text: str) -> None:
         """A line among those of progress."""
-        from swarmgate.cli.terminal.progress import json_line
         from swarmgate.domain.progress import Progress
+        from swarmgate.terminal.progress import json_line
 
         with suppress(OSError):
             json_line(Progress(kind="notice", text=text))

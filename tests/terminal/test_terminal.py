@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from swarmgate.cli.terminal.terminal import boundary
 from swarmgate.errors import EndpointFailed, PlanError
+from swarmgate.terminal.terminal import boundary
 
 CASES = [
     (EndpointFailed("it is down", hint="start it"), 5, "it is down"),

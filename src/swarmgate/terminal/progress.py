@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from swarmgate.cli.terminal.screen import deafen
 from swarmgate.domain.text.printable import escaped
+from swarmgate.terminal.screen import deafen
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,7 +31,7 @@ def listener(*, as_json: bool, plain: bool = False, verbose: bool = False) -> It
         return
     from rich.console import Console
 
-    from swarmgate.cli.terminal.live_view import LiveView, PlainLines
+    from swarmgate.terminal.live_view import LiveView, PlainLines
 
     class Stderr(Console):
         def on_broken_pipe(self) -> None:

@@ -1,1 +1,0 @@
-"""Terminal functions that all verbs share: options, results, progress, and errors as exit codes."""
