@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fleet import postgres
+from tests.fleet.machines import Machines
 from tests.fleet.remote import Remote, remote_of
 from tests.project import Project, _after, _template, once, project
 
@@ -32,3 +33,12 @@ def database(server: postgres.Server) -> Iterator[str]:
     address = server.create()
     yield address
     server.drop(address)
+
+
+@pytest.fixture
+def machines(remote: Remote, database: str) -> Iterator[Machines]:
+    """A fleet without workers."""
+    made = Machines(remote, database)
+    made.configure()
+    yield made
+    made.end()

@@ -6,8 +6,9 @@ import fcntl
 import hashlib
 from typing import TYPE_CHECKING
 
+from swarmgate.fleet.goals.checkout import all_goals
 from swarmgate.fleet.goals.goal import GOALS, Goal, Summary
-from swarmgate.workspace.git import clones
+from swarmgate.workspace.git import clones, growing_log
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
 
@@ -30,7 +31,11 @@ def summaries(site: Site) -> dict[Goal, Summary]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (place / "HEAD").exists():
             clones.make(place)
-        shared_refs.fetch(place, site.remote, [f"{GOALS}*:{_SEEN}*"], depth=1, prune=True)
+        there = all_goals(site)
+        if not there:
+            return {}
+        if there != {ref.removeprefix(_SEEN): commit for ref, commit in growing_log.ends(Driver(place), _SEEN).items()}:
+            shared_refs.fetch(place, site.remote, [f"{GOALS}*:{_SEEN}*"], depth=1, prune=True)
         listed = Driver(place).run("for-each-ref", _FORM, _SEEN.rstrip("/")).decode(errors="replace")
     pairs = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
     return {Goal(site.name, ref.removeprefix(_SEEN)): Summary.read(text) for ref, _, text in pairs}
