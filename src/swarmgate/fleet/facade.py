@@ -20,7 +20,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import RevisionRequested
 from swarmgate.domain.next_step import open_questions
 from swarmgate.engine.reports.status import StatusReport
-from swarmgate.errors import IllegalMove, NotAProject, QueueAway, UsageError
+from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.fleet.goals import submission
 from swarmgate.fleet.goals.checkout import Site, checked_out, home_of, require
 from swarmgate.fleet.goals.goal import Goal, Standing, Summary
@@ -357,7 +357,7 @@ class Fleet:
         try:
             with database.line(self.config.fleet.database) as app:
                 Jobs(app).enqueue(place(goal, summary, retry_s=self.config.fleet.retry_s))
-        except QueueAway as error:
+        except SwarmError as error:  # away, not configured, or the extra is missing: it is on record all the same
             return decided.model_copy(update={"problem": f"{error.message} Later: swarm fleet rebuild"})
         return decided.model_copy(update={"queued": True})
 
@@ -366,7 +366,7 @@ class Fleet:
         try:
             with database.line(url) as app, database.connected(url) as connection:
                 return Jobs(app).listed(), outcomes.newest(connection), workers.listed(connection), ""
-        except QueueAway as error:
+        except SwarmError as error:
             return {}, {}, (), error.message
 
 

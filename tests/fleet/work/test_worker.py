@@ -40,7 +40,7 @@ def test_a_goal_goes_from_one_machine_through_a_worker_to_its_end(machines: Mach
     assert listed["goals"][0]["tasks"] == "2/2"
     metrics = project.swarm("fleet", "metrics").stdout
     assert 'swarm_fleet_goals{standing="done"} 1' in metrics
-    assert entries(machines.remote.home) == []
+    until(lambda: entries(machines.remote.home) == [])
 
 
 def test_a_worker_that_is_told_to_end_leaves_its_goal_to_the_next(machines: Machines) -> None:
@@ -95,8 +95,10 @@ def test_the_goal_of_a_worker_that_was_killed_is_gone_on_with(machines: Machines
     first = machines.start()
     until(lambda: any(request.headers.get("STEP") == "code" for request in project.requests))
     os.killpg(first.pid, signal.SIGKILL)
+    assert entries(machines.remote.home)
     machines.start()
     machines.wait("done")
+    until(lambda: entries(machines.remote.home) == [])  # what the dead one left is gone, too
     assert machines.remote.completing(goal) == ["1.1", "1.2"]
     leases = [line["event"] for line in machines.remote.lines(goal) if line["event"]["type"] == "lease_taken"]
     assert [(each["epoch"], each["worker"]) for each in leases] == [(1, "w0"), (2, "w1")]
@@ -162,3 +164,11 @@ def test_a_machine_works_for_no_queue_that_promises_what_it_lacks(machines: Mach
     machines.configure(fleet__queues__tall={"labels": ["tool:no-such-program"]})
     told = machines.remote.project.swarm("worker", "--once", "--queue", "tall", exits=6)
     assert "no-such-program is not on PATH" in told.stderr
+
+
+def test_a_goal_without_a_database_is_on_record(machines: Machines) -> None:
+    machines.configure(database="")
+    submitted = machines.fleet.submit("Add parts")
+    assert (submitted.queued, submitted.standing) == (False, "due")
+    assert "no database" in submitted.problem
+    assert "no database" in machines.fleet.status().problem

@@ -9,6 +9,7 @@ work/       the files of an unfinished task
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,8 @@ from swarmgate.workspace.git.trees import blobs
 
 WISH, SWARM, WORK = "goal.json", "swarm", "work"
 """What stands beside the log."""
+_LOCK = ".lock"
+"""Behind the name of a checkout: who works there holds it."""
 DERIVED = ("ledger.jsonl", "plan.md", "plan.json", "quarantine", "traces", "runtime", "report.html", "events.jsonl")
 """What of `.swarm/` no commit holds: the ledger is the log, views are rendered from it, the rest is this machine's."""
 
@@ -112,12 +115,33 @@ def begun(site: Site, goal: Goal, wish: Wish) -> Iterator[Checkout]:
 
 @contextlib.contextmanager
 def _folder(site: Site, goal: Goal) -> Iterator[Path]:
+    """A folder that is gone afterwards; what a process leaves that is killed, `sweep` takes away."""
     root = site.home / "work" / f"{goal.id}-{uuid.uuid4().hex[:8]}"
     root.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        yield root.resolve()
-    finally:
-        shutil.rmtree(root, ignore_errors=True)
+    lock = root.with_name(f"{root.name}{_LOCK}")
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            yield root.resolve()
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+            lock.unlink(missing_ok=True)
+
+
+def sweep(home: Path) -> int:
+    """Takes the checkouts of processes away that are gone; returns how many there were.
+
+    Args:
+        home: the folder of this machine's clones.
+    """
+    found = 0
+    for lock in (home / "work").glob(f"*{_LOCK}"):
+        with contextlib.suppress(OSError), lock.open("r+") as held:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock.with_name(lock.name.removesuffix(_LOCK)), ignore_errors=True)
+            lock.unlink(missing_ok=True)
+            found += 1
+    return found
 
 
 def _base(branch: str) -> str:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swarmgate.domain.base import Frozen
 from swarmgate.fleet.goals.goal import Goal, Standing, Summary
 
 if TYPE_CHECKING:
+    import psycopg
     from procrastinate import App
     from procrastinate.jobs import Job, JobDeferrer
 
@@ -123,6 +124,12 @@ async def bury(app: App, dead_s: float) -> list[Goal]:
         except AlreadyEnqueued:
             continue
     return buried
+
+
+def waiting(connection: psycopg.Connection[Any]) -> int:
+    """How many goals are in line."""
+    row = connection.execute("SELECT count(*) AS many FROM procrastinate_jobs WHERE status = 'todo'").fetchone()
+    return int(row["many"]) if row else 0
 
 
 def due_at(summary: Summary, *, retry_s: float) -> datetime | None:

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import __version__
 from swarmgate.config import is_program
 from swarmgate.errors import FleetError, NewerGoal, QueueAway, RemoteAway, SwarmError
+from swarmgate.fleet.goals.checkout import sweep
 from swarmgate.fleet.goals.goal import Goal, Standing
 from swarmgate.fleet.queue import database, outcomes, workers
-from swarmgate.fleet.queue.jobs import TASK, Place, bury, deferred
+from swarmgate.fleet.queue.jobs import TASK, Place, bury, deferred, waiting
 from swarmgate.fleet.queue.outcomes import Noted
 from swarmgate.fleet.queue.rebuild import rebuild
 from swarmgate.fleet.work.advance import Outcome, Work
@@ -43,9 +44,17 @@ _ABANDONED = 0.85
 
 
 class NoToken(FleetError):
-    """As many goals as may be are worked on."""
+    """As many goals as may be are worked on.
+
+    Args:
+        again_s: after how many seconds it is tried again: the more goals wait, the later, so that looks stay few.
+    """
 
     code = "NO_TOKEN"
+
+    def __init__(self, message: str, *, again_s: float) -> None:
+        super().__init__(message)
+        self.again_s = again_s
 
 
 @dataclass
@@ -117,10 +126,15 @@ class Worker:
         loop.call_later(self.settings.drain_s, os._exit, 0)  # whatever hangs: others go on with the goal
 
     def _prepare(self) -> None:
-        """Puts all goals in line where the database is new."""
+        """Puts all goals in line where the database is new, and takes away what nobody needs any more."""
+        home = next(iter(self.sites.values())).home
+        if swept := sweep(home):
+            self.tell("swept", "", f"{swept} checkouts of workers that are gone")
         if database.prepared(self.settings.database):
             put, known = rebuild(self.settings.database, self.sites.values(), retry_s=self.settings.retry_s)
             self.tell("rebuilt", "", f"{put} of {known} goals are in line")
+        with database.connected(self.settings.database) as connection:
+            outcomes.forget(connection)
 
     async def _served(self) -> bool:
         """Takes goals from the line until it is told to end; False where the database went away meanwhile."""
@@ -220,7 +234,9 @@ class Worker:
             work.end()
         try:
             return _after(await asyncio.to_thread(work.run), settings.retry_s)
-        except (NoToken, NewerGoal) as error:
+        except NoToken as error:
+            return Noted(standing="held back", why=error.message, code=error.code), error.again_s
+        except NewerGoal as error:
             return Noted(standing="elsewhere", why=error.message, code=error.code), AGAIN_S
         except RemoteAway as error:
             return Noted(standing="away", why=error.message, code=error.code), AGAIN_S
@@ -245,7 +261,10 @@ class Worker:
         if wanted:
             with database.connected(self.settings.database) as connection:
                 if lacking := _tokens(connection, goal, wanted).take():
-                    raise NoToken(f"No token of {lacking} is left: {wanted[lacking]} goals may have one at once.")
+                    raise NoToken(
+                        f"No token of {lacking} is left: {wanted[lacking]} goals may have one at once.",
+                        again_s=max(AGAIN_S, waiting(connection) / wanted[lacking]),
+                    )
 
     def _give_back(self, goal: Goal) -> None:
         wanted, self._wanted = self._wanted, {}
