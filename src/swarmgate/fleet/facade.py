@@ -10,7 +10,9 @@ Git is the truth, so that a decision is on record before any worker hears of it;
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import shlex
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,8 @@ from swarmgate.fleet.queue import database, outcomes, workers
 from swarmgate.fleet.queue.jobs import Jobs, Listed
 from swarmgate.fleet.queue.rebuild import place, rebuild
 from swarmgate.fleet.queue.workers import WorkerRow
+from swarmgate.fleet.work import errand
+from swarmgate.fleet.work.errand import Answer
 from swarmgate.ledger.files.folder import SwarmFolder
 
 if TYPE_CHECKING:
@@ -275,6 +279,46 @@ class Fleet:
             asked = open_questions(swarm.state)
             questions = tuple(AskedNow(number=each.number, text=each.text, options=each.options) for each in asked)
             return Shown(goal=named.lock, status=swarm.status(), questions=questions)
+
+    # --- errands ---
+
+    def ask(self, argv: Sequence[str], *, repo: str = "", queue: str = "", priority: int = 0) -> Decided:
+        """Has a worker run a command of the council or of the evaluation; see `errand.ALLOWED`.
+
+        Raises:
+            UsageError: it is none that workers run for others.
+            RemoteAway: the remote is out of reach.
+        """
+        errand.require_allowed(tuple(argv))
+        goal, summary = submission.submit(
+            self.site(repo),
+            f"swarm {shlex.join(argv)}",
+            settings=self.folder.path if self.folder else None,
+            queue=queue or self.config.fleet.queue,
+            priority=priority,
+            argv=tuple(argv),
+            environ=self._environ,
+        )
+        return self._told(goal, summary)
+
+    def answers(self, goals: Sequence[str], *, poll_s: float = 1.0) -> Iterator[Answer]:
+        """Waits for the answers of errands; gives them in the order in which they were asked.
+
+        Raises:
+            RemoteAway: the remote is out of reach.
+        """
+        for text in goals:
+            goal = self.named(text)
+            site = self.site(goal.repo)
+            while True:
+                summary = summaries(site).get(goal)
+                if summary is None or summary.standing is Standing.DONE:
+                    with checked_out(site, goal) as found:
+                        answer = errand.read(found)
+                    if answer is not None:
+                        yield answer
+                        break
+                time.sleep(poll_s)
 
     # --- the line and the workers ---
 

@@ -67,6 +67,11 @@ class Checkout:
         """Its `.swarm/`."""
         return SwarmFolder(self.root)
 
+    @property
+    def answer(self) -> Path:
+        """Where the answer of an errand is, or will be."""
+        return self.folder.path / "answer.json"
+
 
 def home_of(configured: str) -> Path:
     """The folder of a machine's clones and caches."""

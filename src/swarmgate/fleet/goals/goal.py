@@ -70,7 +70,8 @@ def new_id() -> str:
 class Wish(Frozen):
     """What a goal wants of the fleet, beside its ledger in `goal.json`: set when it is submitted.
 
-    `author` and `email` are of whoever submitted it, and of its commits. `base` is the branch that it begins at.
+    `author` and `email` are of whoever submitted it, and of its commits. `base` is the branch that it begins at. With
+    `argv` it is an errand: a worker runs that command once, and its answer is all that is wanted.
     """
 
     text: str
@@ -80,6 +81,7 @@ class Wish(Frozen):
     author: Line = ""
     email: Line = ""
     created: Line = ""
+    argv: tuple[str, ...] = ()
 
 
 class Standing(StrEnum):
@@ -129,9 +131,14 @@ class Summary(Frozen):
         return cls.model_validate({key: value for key, value in found.items() if key in cls.model_fields})
 
 
-def summarised(state: State, wish: Wish, rules: Unattended, *, decided: bool) -> Summary:
-    """The summary of a state; the arguments are those of `standing_of`, and `wish` is the goal's."""
+def summarised(state: State, wish: Wish, rules: Unattended, *, decided: bool, answered: bool = False) -> Summary:
+    """The summary of a state; the arguments are those of `standing_of`, and `wish` is the goal's.
+
+    `answered`: the answer of an errand is there.
+    """
     standing, until = standing_of(state, rules, decided=decided)
+    if wish.argv:
+        standing, until = Standing.DONE if answered else Standing.DUE, ""
     tasks = state.plan.tasks if state.plan else {}
     settled = sum(state.task(each).settled for each in tasks)
     return Summary(

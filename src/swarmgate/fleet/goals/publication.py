@@ -130,7 +130,8 @@ class GoalPublication(Publication):
         if not self.log:
             files[WISH] = self.checkout.wish.model_dump_json(indent=1).encode()
         trees = {WORK: state.tree} if state.tree != self._work else {}
-        summary = summarised(state, self.checkout.wish, self._rules, decided=self._decided)
+        answered = self.checkout.answer.exists()
+        summary = summarised(state, self.checkout.wish, self._rules, decided=self._decided, answered=answered)
         commit = growing_log.add(
             self.checkout.root,
             self.checkout.goal.ref,

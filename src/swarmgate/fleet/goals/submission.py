@@ -33,6 +33,7 @@ def submit(
     spec: str = "",
     queue: str = "default",
     priority: int = 0,
+    argv: tuple[str, ...] = (),
     environ: Mapping[str, str] | None = None,
 ) -> tuple[Goal, Summary]:
     """Makes a goal in the remote: its ledger begins, and no worker knows of it yet.
@@ -44,6 +45,7 @@ def submit(
         spec: more about it.
         queue: the class of workers.
         priority: goals of a higher one go first.
+        argv: of an errand: what a worker runs; empty: it is a goal.
         environ: for the settings.
 
     Raises:
@@ -62,6 +64,7 @@ def submit(
         author=_git_setting(here, "user.name"),
         email=_git_setting(here, "user.email"),
         created=now(),
+        argv=argv,
     )
     with goals.begun(site, goal, wish) as found:
         _bring(found, settings)
@@ -70,7 +73,10 @@ def submit(
         publication = GoalPublication(found, rules=rules)
         swarm = Swarm(found.root, publication=publication, environ=environ)
         with swarm.project.writing() as ledger:
-            ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor="user")
+            if argv:
+                publication.recorded(ledger)
+            else:
+                ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor="user")
         return goal, summarised(swarm.state, wish, rules, decided=True)
 
 

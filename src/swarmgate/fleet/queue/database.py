@@ -122,6 +122,12 @@ def _require_tables(connection: psycopg.Connection[Any]) -> None:
         there = connection.execute("SELECT to_regclass('procrastinate_jobs') j").fetchone()
         if not (there and there["j"]):
             connection.execute(schema.encode())
+            # A worker of a database that was dropped ends its job by number: that must be nobody else's in this one.
+            for table in ("procrastinate_jobs", "procrastinate_workers"):
+                connection.execute(
+                    "SELECT setval(pg_get_serial_sequence(%s, 'id'), (extract(epoch FROM now()) * 1000)::bigint)",
+                    (table,),
+                )
         connection.execute(OWN_TABLES.encode())
 
 

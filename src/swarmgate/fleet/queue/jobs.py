@@ -77,11 +77,17 @@ class Jobs:
 
     def enqueue_many(self, places: Sequence[Place]) -> int:
         """Puts those goals in line that are not; returns how many."""
+        from procrastinate.exceptions import AlreadyEnqueued  # noqa: PLC0415 - late: of the extra
+
         there = {job.queueing_lock for job in self._app.job_manager.list_jobs(task=TASK, status="todo")}
         missing = [each for each in places if each.goal.lock not in there]
         for start in range(0, len(missing), _BATCH):
-            jobs = [_job(self._app, each) for each in missing[start : start + _BATCH]]
-            self._app.job_manager.batch_defer_jobs(jobs)
+            batch = missing[start : start + _BATCH]
+            try:
+                self._app.job_manager.batch_defer_jobs([_job(self._app, each) for each in batch])
+            except AlreadyEnqueued:  # somebody else does the same at this moment
+                for each in batch:
+                    self.enqueue(each)
         return len(missing)
 
     def listed(self) -> dict[str, Listed]:

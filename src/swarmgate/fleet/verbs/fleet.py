@@ -218,6 +218,28 @@ def rebuild(repo: Repo = None, json: Json = False) -> None:
         terminal.result({"queued": put, "goals": known}, [f"{put} of {known} goals were put in line"])
 
 
+@app.command("run", context_settings={"ignore_unknown_options": True})
+def run(
+    argv: Annotated[list[str], typer.Argument(metavar="VERB ...", help="A verb of the council or eval, as it stands.")],
+    repository: Repository = "",
+    queue: Annotated[str, typer.Option("--queue", metavar="NAME", help="The class of workers.")] = "",
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Have a worker run a verb of the council, or of the evaluation, and print its answer as JSON.
+
+    Example: swarm fleet run -- eval gates stubs
+    """
+    with boundary(json) as terminal:
+        fleet = _fleet(repo)
+        asked = fleet.ask(argv, repo=repository, queue=queue)
+        terminal.note(f"{asked.goal} {asked.problem or 'is in line'}")
+        (answer,) = fleet.answers([asked.goal])
+        terminal.text(answer.stdout)
+        terminal.note(answer.stderr.strip()) if answer.exit_code else None
+        raise typer.Exit(answer.exit_code if 0 <= answer.exit_code < 256 else 70)  # noqa: PLR2004 - what a shell takes
+
+
 @app.command("metrics")
 def metrics(repo: Repo = None, json: Json = False) -> None:
     """Print the numbers of the fleet as Prometheus reads them.

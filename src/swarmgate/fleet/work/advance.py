@@ -19,11 +19,12 @@ from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.domain.state.state import State
 from swarmgate.domain.state.unattended import Unattended, rules_of
 from swarmgate.engine.swarm import Swarm
-from swarmgate.errors import LeaseLost, RemoteAway, SwarmError
+from swarmgate.errors import LeaseLost, RemoteAway, Stopped, SwarmError
 from swarmgate.fleet.goals import checkout as goals
 from swarmgate.fleet.goals import lease
 from swarmgate.fleet.goals.goal import Goal, Standing, standing_of
 from swarmgate.fleet.goals.publication import GoalPublication
+from swarmgate.fleet.work import errand
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.git.repository import Repository
 
@@ -77,7 +78,7 @@ class Work:
     listener: Listener = silent
     admitted: Callable[[Config], None] = lambda _config: None
     _done: int = 0
-    _ending: bool = False
+    _ending: threading.Event = field(default_factory=threading.Event)
     _swarm: Swarm | None = None
     _publication: GoalPublication | None = None
     _turn: threading.Lock = field(default_factory=threading.Lock)
@@ -95,6 +96,8 @@ class Work:
             swarm = Swarm(found.root, environ=self.environ, flags=FLAGS, listener=self._hear)
             config = swarm.config
             rules = rules_of(config.approve.auto, config.approve.phases_in_a_row, None)
+            if found.wish.argv:
+                return self._errand(found, config)
             state = swarm.state
             if not _due(state, rules):
                 standing, until = standing_of(state, rules)
@@ -105,15 +108,35 @@ class Work:
     def end(self) -> None:
         """Has it end at the next safe point. Any thread may ask."""
         with self._turn:
-            self._ending = True
+            self._ending.set()
             if self._swarm is not None:
                 self._swarm.interrupt()
 
     def abandon(self) -> None:
         """Nothing more is published: what the running step does, somebody else does again."""
-        self._ending = True
+        self._ending.set()
         if self._publication is not None:
             self._publication.abandon()
+
+    def _errand(self, found: Checkout, config: Config) -> Outcome:
+        """Runs the command of an errand once."""
+        if found.answer.exists():
+            return Outcome(standing=Standing.DONE)
+        self.admitted(config)
+        publication = GoalPublication(found, patience_s=self.patience_s)
+        self._publication = publication
+        try:
+            with Ledger.write(found.folder, publication=publication) as ledger:
+                epoch = lease.take(ledger, self.worker, version=self.version)
+            errand.run(found, self.worker, self.environ, self._ending)
+            with Ledger.write(found.folder, publication=publication) as ledger:
+                publication.recorded(ledger)
+        except Stopped as stopped:
+            return Outcome(standing=Standing.DUE, why=stopped.message, code=stopped.code, pushes=publication.pushes)
+        except LeaseLost as lost:
+            kept = lease.quarantine(found, self.worker)
+            return Outcome(standing=Standing.DUE, why=lost.message, code=lost.code, lost=True, kept=kept)
+        return Outcome(standing=Standing.DONE, epoch=epoch, pushes=publication.pushes)
 
     def _worked(self, found: Checkout, rules: Unattended) -> Outcome:
         publication = GoalPublication(found, rules=rules, patience_s=self.patience_s)
@@ -126,7 +149,7 @@ class Work:
                 _restore_work(ledger.state, found)
             with self._turn:
                 self._swarm = swarm
-            if not self._ending:
+            if not self._ending.is_set():
                 asyncio.run(swarm.run())
         except SwarmError as failed:
             error = failed
@@ -168,7 +191,7 @@ class Work:
         if progress.kind == "step":
             self._done += 1
             swarm = self._swarm
-            if swarm is not None and (self._ending or 0 < self.steps <= self._done):
+            if swarm is not None and (self._ending.is_set() or 0 < self.steps <= self._done):
                 swarm.interrupt()
         self.listener(progress)
 

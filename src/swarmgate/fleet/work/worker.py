@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import platform
 import secrets
@@ -99,6 +100,9 @@ class Worker:
         labels = workers.require_labels(self.settings.queues, self.queues, home)
         await asyncio.to_thread(self._prepare)
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._hear)
+        for name in ("procrastinate", "psycopg.pool"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)  # what they would say of it, this says in a line
         for number in (signal.SIGTERM, signal.SIGINT):
             with contextlib.suppress(ValueError, RuntimeError):  # a thread of somebody's test has none
                 loop.add_signal_handler(number, self.end)
@@ -125,16 +129,24 @@ class Worker:
         loop.call_later(self.settings.drain_s * _ABANDONED, lambda: loop.create_task(self._abandon()))
         loop.call_later(self.settings.drain_s, os._exit, 0)  # whatever hangs: others go on with the goal
 
+    def _hear(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What went wrong beside the work: a job whose database is gone cannot be ended there."""
+        self.tell("database", "", " ".join(str(context.get("exception") or context["message"]).split())[:200])
+
     def _prepare(self) -> None:
         """Puts all goals in line where the database is new, and takes away what nobody needs any more."""
         home = next(iter(self.sites.values())).home
         if swept := sweep(home):
             self.tell("swept", "", f"{swept} checkouts of workers that are gone")
+        self._fill()
+        with database.connected(self.settings.database) as connection:
+            outcomes.forget(connection)
+
+    def _fill(self) -> None:
+        """Puts all goals in line where the database is new: it was dropped, perhaps this very moment."""
         if database.prepared(self.settings.database):
             put, known = rebuild(self.settings.database, self.sites.values(), retry_s=self.settings.retry_s)
             self.tell("rebuilt", "", f"{put} of {known} goals are in line")
-        with database.connected(self.settings.database) as connection:
-            outcomes.forget(connection)
 
     async def _served(self) -> bool:
         """Takes goals from the line until it is told to end; False where the database went away meanwhile."""
@@ -174,9 +186,10 @@ class Worker:
     async def _beat(self, labels: list[str]) -> None:
         """Says that it is alive, gives the goals of dead workers back, and hears whether it has to end."""
         while True:
-            with contextlib.suppress(QueueAway):
+            with contextlib.suppress(QueueAway, RemoteAway):
                 if await asyncio.to_thread(self._beaten, labels) and not self._ending:
                     self.end()
+                await asyncio.to_thread(self._fill)
             if self._app is not None and not self._ending:
                 with contextlib.suppress(Exception):  # the database is away: the queue's own worker says so
                     for goal in await bury(self._app, self.settings.dead_s):
