@@ -5,11 +5,31 @@ A fleet's implementation pushes what was recorded to where all workers see it, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from swarmgate.domain.events.event import Event
+    from swarmgate.domain.state.state import State
     from swarmgate.domain.usage import Usage
-    from swarmgate.ledger.ledger import Ledger
+
+
+class Published(Protocol):
+    """The ledger that is published."""
+
+    @property
+    def state(self) -> State:
+        """The fold over everything recorded so far."""
+        ...
+
+    @property
+    def head(self) -> str:
+        """The hash of the last line."""
+        ...
+
+    def append(self, events: Sequence[Event], *, expect: int, actor: str = "swarmgate") -> State:
+        """Records events; that too is published."""
+        ...
 
 
 class Publication:
@@ -21,7 +41,7 @@ class Publication:
 
     branch: str = ""
 
-    def recorded(self, ledger: Ledger) -> None:
+    def recorded(self, ledger: Published) -> None:
         """Hears that events were recorded, which are durable here.
 
         Raises:
@@ -29,7 +49,7 @@ class Publication:
             RemoteAway: nobody else can see it.
         """
 
-    def reserve(self, ledger: Ledger, expected: Usage, pending: Usage) -> None:
+    def reserve(self, ledger: Published, expected: Usage, pending: Usage) -> None:
         """Hears that a model is about to be asked.
 
         Args:

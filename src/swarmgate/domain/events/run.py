@@ -113,9 +113,10 @@ class LeaseTaken(Frozen):
 
 
 class BudgetReserved(Frozen):
-    """What the step that goes on may have used before it is on record; it takes the place of the one before.
+    """What may be used at any time beyond what is on record; it takes the place of the one before.
 
-    A worker that is gone leaves it behind: it counts against the budget of the project from the next lease on.
+    It ends with the run. A worker that is gone leaves it behind: it counts against the budget of the project from the
+    next lease on.
     """
 
     type: Literal["budget_reserved"] = "budget_reserved"

@@ -412,8 +412,8 @@ class State:
     newest completed tasks took, across goals. `plan_approved_by` names what approved the plan in the user's place;
     empty: the user did. `plan_debate` is how the criticism of the saved plan was weighed,
     `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest line of each debate for
-    this goal. `lease` is who works on it in a fleet, `reserved` what the step that goes on may have used before that is
-    on record, and `forfeited` what workers that are gone had reserved.
+    this goal. `lease` is who works on it in a fleet, `reserved` what may be used beyond what is on record, and
+    `forfeited` what workers that are gone had reserved.
     """
 
     seq: int = 0

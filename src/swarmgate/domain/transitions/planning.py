@@ -308,7 +308,6 @@ def usage_recorded(state: State, event: ev.UsageRecorded, entry: ev.Entry) -> St
         usage_in_run=state.usage_in_run + event.usage,
         tasks=tasks,
         usage_seq=entry.seq,
-        reserved=UNUSED,
     )
 
 

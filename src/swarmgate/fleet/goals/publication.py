@@ -20,8 +20,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.errors import LeaseLost, RemoteAway
 from swarmgate.fleet.goals.checkout import WISH, WORK, Beside, Checkout
 from swarmgate.fleet.goals.goal import summarised
-from swarmgate.ledger.ledger import Ledger
-from swarmgate.ledger.publication import Publication
+from swarmgate.ledger.publication import Publication, Published
 from swarmgate.ledger.witness.anchors import subject
 from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.driver import Driver
@@ -79,7 +78,7 @@ class GoalPublication(Publication):
         self._abandoned = False
         self._turn = threading.RLock()
 
-    def recorded(self, ledger: Ledger) -> None:
+    def recorded(self, ledger: Published) -> None:
         """Pushes what was recorded.
 
         Raises:
@@ -97,7 +96,7 @@ class GoalPublication(Publication):
             self._push(moves)
             self.log, self._tip = commit, tip
 
-    def reserve(self, ledger: Ledger, expected: Usage, pending: Usage) -> None:
+    def reserve(self, ledger: Published, expected: Usage, pending: Usage) -> None:
         """Has the remote know what the step may use, and looks whether the goal is still this worker's.
 
         Raises:
@@ -123,7 +122,7 @@ class GoalPublication(Publication):
         if self.lost:
             raise LeaseLost(self.lost)
 
-    def _committed(self, ledger: Ledger) -> str:
+    def _committed(self, ledger: Published) -> str:
         """A commit of what was recorded since the last one."""
         lines = self.checkout.folder.ledger.read_bytes()
         state, files = ledger.state, dict(self._beside.changed())
@@ -145,7 +144,12 @@ class GoalPublication(Publication):
 
     def _branch_tip(self, state: State) -> str:
         """The newest commit of the branch of the work; empty before it began."""
-        return self._git.run("rev-parse", f"refs/heads/{self.branch}").decode().strip() if state.branch else ""
+        if not state.branch:
+            return ""
+        loose = self._git.common_dir / "refs" / "heads" / self.branch  # where git puts what has just moved
+        if loose.is_file():
+            return loose.read_text(encoding="ascii").strip()
+        return self._git.run("rev-parse", f"refs/heads/{self.branch}").decode().strip()
 
     def _push(self, moves: list[Move]) -> None:
         """Moves the references; asks the remote itself where an answer was lost.

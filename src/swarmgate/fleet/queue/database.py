@@ -39,6 +39,8 @@ CREATE TABLE IF NOT EXISTS swarm_outcomes (
 );
 CREATE TABLE IF NOT EXISTS swarm_rebuilt (time timestamptz NOT NULL DEFAULT now());
 CREATE INDEX IF NOT EXISTS swarm_outcomes_goal ON swarm_outcomes (goal, id DESC);
+-- Whether somebody has a goal already is asked of every job that is looked at: procrastinate's own index begins by id.
+CREATE INDEX IF NOT EXISTS swarm_jobs_lock ON procrastinate_jobs (lock) WHERE status IN ('todo', 'doing');
 """
 
 

@@ -88,6 +88,8 @@ class Jobs:
             except AlreadyEnqueued:  # somebody else does the same at this moment
                 for each in batch:
                     self.enqueue(each)
+        if missing:  # else the first look for work takes seconds: PostgreSQL does not know yet how many there are
+            self._app.connector.get_sync_connector().execute_query("ANALYZE procrastinate_jobs")
         return len(missing)
 
     def listed(self) -> dict[str, Listed]:

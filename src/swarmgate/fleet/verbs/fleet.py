@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GoalName = Annotated[
     str, typer.Argument(metavar="GOAL", callback=filled, help="Such as calc:g-0123456789ab; of one repository, the id.")
 ]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why; it goes on record.")]
 Repository = Annotated[str, typer.Option("--repository", metavar="NAME", help="Of [fleet.repositories].")]
 
 app = typer.Typer(
@@ -152,7 +152,7 @@ def retry(
     task: Annotated[
         str, typer.Argument(metavar="TASK", help="A blocked one; without it the goal is taken up again.")
     ] = "",
-    note: Annotated[str, typer.Option("--note", help="For architect and coder.")] = "",
+    note: Annotated[str, typer.Option("--note", metavar="TEXT", help="For architect and coder.")] = "",
     repo: Repo = None,
     json: Json = False,
 ) -> None:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from swarmgate import __version__
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events.event import RunPaused
+from swarmgate.domain.events.event import BudgetReserved, RunPaused
 from swarmgate.domain.next_step import approval_due, next_step
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.domain.state.state import State
 from swarmgate.domain.state.unattended import Unattended, rules_of
+from swarmgate.domain.usage import Usage
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import LeaseLost, RemoteAway, Stopped, SwarmError
 from swarmgate.fleet.goals import checkout as goals
@@ -151,6 +152,7 @@ class Work:
                 self._swarm = swarm
             if not self._ending.is_set():
                 asyncio.run(swarm.run())
+                _release(swarm)
         except SwarmError as failed:
             error = failed
         finally:
@@ -194,6 +196,13 @@ class Work:
             if swarm is not None and (self._ending.is_set() or 0 < self.steps <= self._done):
                 swarm.interrupt()
         self.listener(progress)
+
+
+def _release(swarm: Swarm) -> None:
+    """Gives back what is reserved: the run is over, and nobody spends of it any more. A pause says so by itself."""
+    with swarm.project.writing() as ledger:
+        if ledger.state.reserved.calls:
+            ledger.append([BudgetReserved(usage=Usage())], expect=ledger.state.seq)
 
 
 def _on_record(found: Checkout) -> bool:
