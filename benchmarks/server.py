@@ -1,7 +1,8 @@
 """Measures the team server: reads against a bare FastAPI route, many readers of its events, and an approval's way.
 
-    python benchmarks/server.py [reads] [events] [approval]
+    python benchmarks/server.py [start] [reads] [events] [approval]
 
+Start: from the command to the printed link, where there is a home; target: 2 s.
 Reads: a goal over HTTP, authorised and from its ledger, beside a FastAPI route that returns the same JSON from memory
 under the same uvicorn; target: 1,000 a second, and at most a quarter more processor time for each.
 Events: 500 readers of the stream each get 1,000 events once and in order; target: none lost or doubled, below 300 MB.
@@ -40,7 +41,7 @@ from swarmgate.testing import ScriptedServer
 
 CONNECTIONS, READS, ROUNDS = 16, 3_000, 5
 READERS, EVENTS, CHUNK = 500, 1_000, 50
-APPROVALS = 5
+APPROVALS, STARTS = 5, 6
 TASKS = 7
 RESTING_S = 5
 TICK = os.sysconf("SC_CLK_TCK")
@@ -103,12 +104,14 @@ def swarm(*arguments: str, cwd: Path | None = None, codes: tuple[int, ...] = (0,
 
 
 @contextmanager
-def serving(home: Path, *projects: Path) -> Iterator[Served]:
-    """A team server over projects that somebody works on."""
-    for project in projects:
-        swarm("server", "repositories", "add", str(project), "--home", str(home))
-    swarm("server", "accounts", "add", "bench", "--role", "admin", "--home", str(home))
-    key = swarm("server", "keys", "add", "bench", "benchmark", "--home", str(home)).strip()
+def serving(home: Path, *projects: Path, prepared: bool = False) -> Iterator[Served]:
+    """A team server over projects that somebody works on; `prepared`: its home is there, nobody asks it anything."""
+    key = ""
+    if not prepared:
+        for project in projects:
+            swarm("server", "repositories", "add", str(project), "--home", str(home))
+        swarm("server", "accounts", "add", "bench", "--role", "admin", "--home", str(home))
+        key = swarm("server", "keys", "add", "bench", "benchmark", "--home", str(home)).strip()
     command = [sys.executable, "-m", "swarmgate", "serve", "--port", "0", "--home", str(home), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=home) as process:
         assert process.stdout is not None
@@ -158,6 +161,23 @@ def planned(place: Path, base_url: str) -> Path:
     make_project(place, base_url)
     swarm("plan", "Parts", "--repo", str(place), codes=(3,))
     return place
+
+
+# --- start ---
+
+
+def start(place: Path) -> None:
+    """Prints how long `swarm serve` takes until it has printed the link."""
+    seconds: list[float] = []
+    used: list[float] = []
+    for _ in range(STARTS):
+        began = time.perf_counter()
+        with serving(place / "start-home", prepared=bool(seconds)) as served:
+            seconds.append(time.perf_counter() - began)
+            used.append(served.processor_s)
+    print(f"start: to the printed link, {STARTS - 1} times, median and longest (target: 2 s)")
+    print(f"  {statistics.median(seconds[1:]):.2f} s, {max(seconds[1:]):.2f} s")
+    print(f"  processor time: {statistics.median(used[1:]):.2f} s")
 
 
 # --- reads ---
@@ -320,9 +340,11 @@ def _runs(ledger: Path) -> int:
 
 
 def main() -> None:
-    asked = sys.argv[1:] or ["reads", "events", "approval"]
+    asked = sys.argv[1:] or ["start", "reads", "events", "approval"]
     with tempfile.TemporaryDirectory() as folder, ScriptedServer(team(TASKS)) as models:
         place = Path(folder)
+        if "start" in asked:
+            start(place)
         if "reads" in asked:
             reads(place, models.base_url)
         if "events" in asked:

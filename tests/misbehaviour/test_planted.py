@@ -124,6 +124,37 @@ VERBS: dict[str, str] = {
     "agents test": "coder",
     "docs": "hooks",
     "demo": "--live --dir DEMO",
+    "serve": "--host 192.0.2.1",
+    "server status": "",
+    "server accounts add": "ada",
+    "server accounts change": "ada --role viewer",
+    "server accounts link": "ada",
+    "server accounts list": "",
+    "server accounts password": "ada",
+    "server accounts delete": "ada",
+    "server keys add": "ada ci",
+    "server keys list": "ada",
+    "server keys revoke": "ada none",
+    "server repositories add": "ROOT",
+    "server repositories list": "",
+    "server repositories remove": "project",
+    "worker": "",
+    "fleet submit": "'Add parts'",
+    "fleet status": "",
+    "fleet show": "none",
+    "fleet approve": "none",
+    "fleet answer": "none 1 metres",
+    "fleet revise": "none 'Smaller parts'",
+    "fleet retry": "none 1.1",
+    "fleet skip": "none 1.1 --reason 'not now'",
+    "fleet override": "none 1.1 --reason 'as it is'",
+    "fleet abandon": "none --reason 'not now'",
+    "fleet drain": "",
+    "fleet rebuild": "",
+    "fleet metrics": "",
+    "fleet run": "-- metrics",
+    "server backup": "BACKUP",
+    "server restore": "BACKUP",
 }
 """Every verb, with arguments that it takes."""
 
@@ -237,7 +268,8 @@ def test_every_verb(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    project, demo = planted.project, tmp_path / "demo"
+    project = planted.project
+    places = {"DEMO": tmp_path / "demo", "ROOT": project.root, "BACKUP": tmp_path / "backup"}
     providers = {"base_url": project.play().base_url, "api_key_env": "MY_API_KEY"}
     project.configure(hooks={"task_completed": "make"}, tests={"timeout_s": 60}, providers__local=providers)
     monkeypatch.chdir(tmp_path)
@@ -245,8 +277,9 @@ def test_every_verb(
         if verb == "gates run":
             for path, text in _FILES.items():
                 project.write(path, text)
-        where = [] if verb in ("demo", "docs", "eval list", "eval gates") else ["--repo", str(project.root)]
-        words = [*verb.split(), *shlex.split(arguments.replace("DEMO", str(demo)))]
+        elsewhere = verb in ("demo", "docs", "eval list", "eval gates") or verb.startswith("serve")
+        where = [] if elsewhere else ["--repo", str(project.root)]
+        words = [*verb.split(), *(str(places.get(each, each)) for each in shlex.split(arguments))]
         at = words.index("--") if "--" in words else len(words)
         words[at:at] = where
         with fresh(words):

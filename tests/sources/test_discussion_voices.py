@@ -357,8 +357,8 @@ def test_a_moderator_may_name_experts_as_a_manifest_does_and_tensions_by_name() 
         ({"problemDefinition": {"statment": "x"}}, "unknown key `statment`; did you mean `statement`?"),
         ({"problemDefinition": {"scope": "x"}}, "the key `statement` is missing"),
         (
-            {"problemDefinition": {"statement": "x" * 5000}},
-            "json, line 1: `problemDefinition`: has 5,000 characters: the limit is 4,000",
+            {"problemDefinition": {"statement": "x" * 11_000}},
+            "json, line 1: `problemDefinition`: has 11,000 characters: the limit is 10,000",
         ),
         ({"tensionMap": [{"between": ["a", "b"], "axes": "x"}]}, "unknown key `axes`; did you mean `axis`?"),
         ({"tensionMap": [{"between": ["a", "b"], "axis": "x"}]}, "there is no expert 'a'"),
@@ -536,8 +536,8 @@ def test_the_problem_is_given_by_options_and_names_are_unique(project: Project, 
     wrong = project.swarm("discuss", TOPIC, "--name", "no/slash", exits=2).stderr
     assert "no id of a discussion" in wrong
     assert "--scope and --success go with --problem" in project.swarm("discuss", TOPIC, "--scope", "x", exits=2).stderr
-    long = project.swarm("discuss", TOPIC, "--problem", "x" * 4001, "--yes", exits=2).stderr
-    assert "--problem has 4,001 characters: the limit is 4,000" in long
+    long = project.swarm("discuss", TOPIC, "--problem", "x" * 10_001, "--yes", exits=2).stderr
+    assert "--problem has 10,001 characters: the limit is 10,000" in long
 
 
 def test_a_mode_that_asks_for_more_experts_refuses_fewer(project: Project, tmp_path: Path) -> None:

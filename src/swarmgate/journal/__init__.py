@@ -1,1 +1,1 @@
-"""An append-only, hash-chained log of typed events, in files, SQLite or Redis: for the ledger and the records of councils."""
+"""An append-only, hash-chained log of typed events, in files, SQLite or Redis: the ledger, and records of councils."""

@@ -106,8 +106,9 @@ def test_lines_that_gitignore_lacks(folder: SwarmFolder) -> None:
     path.write_bytes(b"# mine\r\nruntime/\r\n/traces")
     (found,), (draft,) = swarm_folder.inspect(folder)
     assert (found.where, found.fixable) == (".swarm/.gitignore", True)
-    assert "lacks /quarantine/, /report.html, /discussions.sqlite3-*, /events.jsonl*:" in found.message
-    added = "/quarantine/\r\n/report.html\r\n/discussions.sqlite3-*\r\n/events.jsonl*\r\n"
+    lacking = ("/quarantine/", "/report.html", "/discussions.sqlite3-*", "/discussions.redis", "/events.jsonl*")
+    assert f"lacks {', '.join(lacking)}:" in found.message
+    added = "".join(f"{line}\r\n" for line in lacking)
     assert draft.after == f"# mine\r\nruntime/\r\n/traces\r\n{added}"
 
 

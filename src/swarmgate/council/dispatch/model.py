@@ -52,9 +52,9 @@ class DispatchTask(Frozen):
     """One task: who is asked, and what.
 
     Who: an `agent` of the settings, a `role`, a `participant` of any name, or one of the first two under that name. In
-    files `text` may be called `task`. `timeout_s`: the longest time of one try, 1 to 900; None: as `[council]` says. `model` is `provider/model`; empty: that of its tier, of the agent, the role, or
-    the participants. It finds its files in `folder`, relative to the root of the repository; empty: that of the agent,
-    or the root itself.
+    files `text` may be called `task`. `timeout_s`: the longest time of one try, 1 to 900; None: as `[council]` says.
+    `model` is `provider/model`; empty: that of its tier, of the agent, the role, or the participants. It finds files
+    in `folder`, relative to the root of the repository; empty: that of the agent, or the root itself.
     """
 
     agent: Line = ""

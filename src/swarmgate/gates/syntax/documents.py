@@ -134,16 +134,23 @@ def _yaml(content: bytes) -> Problem | str | None:
             elif getattr(event, "anchor", None):
                 anchors.add(event.anchor)
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        reason = str(error.problem or error.context)
-        if reason in _NEWER_YAML:
-            return None
-        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
-        opened = f" (in what begins in line {error.context_mark.line + 1})" if error.context_mark else ""
-        return Problem(line, column, f"not valid YAML: {reason}{opened}")
+        return _not_yaml(error)
     except (yaml.YAMLError, RecursionError) as error:
         return Problem(0, 0, f"not valid YAML: {(str(error) or 'nested too deeply').splitlines()[0]}")
     return None
+
+
+def _not_yaml(error: Any) -> Problem | str | None:
+    """What the parser objects to; None where it is its own age that does."""
+    mark = error.problem_mark or error.context_mark
+    reason = str(error.problem or error.context)
+    if reason in _NEWER_YAML:
+        return None
+    if "nesting depth" in reason:  # PyYAML has a bound of its own from 6.0.4 on
+        return "yaml nested too deeply"
+    line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+    opened = f" (in what begins in line {error.context_mark.line + 1})" if error.context_mark else ""
+    return Problem(line, column, f"not valid YAML: {reason}{opened}")
 
 
 def _xml(content: bytes) -> Problem | str | None:
