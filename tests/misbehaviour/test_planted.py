@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import subprocess
@@ -273,6 +274,7 @@ def test_every_verb(
     providers = {"base_url": project.play().base_url, "api_key_env": "MY_API_KEY"}
     project.configure(hooks={"task_completed": "make"}, tests={"timeout_s": 60}, providers__local=providers)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # `serve` writes a log to what is stderr now
     for verb, arguments in VERBS.items():
         if verb == "gates run":
             for path, text in _FILES.items():
