@@ -168,7 +168,8 @@ def planned(place: Path, base_url: str) -> Path:
 
 def start(place: Path) -> None:
     """Prints how long `swarm serve` takes until it has printed the link."""
-    seconds, used = [], []
+    seconds: list[float] = []
+    used: list[float] = []
     for _ in range(STARTS):
         began = time.perf_counter()
         with serving(place / "start-home", prepared=bool(seconds)) as served:

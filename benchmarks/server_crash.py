@@ -102,8 +102,9 @@ def measured(team: Team, kills: int, chance: random.Random) -> None:
     print(f"\n{'killed':34}{'times':>6}{'at work, on average':>22}")
     for kind in sorted(each for each in table if ":" not in each):
         print(f"{kind:34}{table[kind]:6}{table[f'{kind}: goals and councils at work'] / table[kind]:22.1f}")
-    whole = len(team.goals) + len(team.councils) - len({each.partition(":")[0] for each in problems})
-    print(f"\n{whole} of {len(team.goals)} goals and {len(team.councils)} councils are whole after {kills} kills")
+    all_of_them = f"{len(team.goals)} goals and {len(team.councils)} councils"
+    broken = len({each.partition(":")[0] for each in problems})
+    print(f"\nof {all_of_them}, {broken} are not whole after {kills} kills")
     print("\n".join(problems))
     raise SystemExit(1 if problems else 0)
 

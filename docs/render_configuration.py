@@ -23,6 +23,8 @@ _PLACEHOLDERS = {
     "authority": "ROLE",
     "prices": '"provider/model"',
     "hooks": "EVENT",
+    "repositories": "NAME",
+    "queues": "NAME",
 }
 _LIMITS = {
     "minimum": "at least {}",

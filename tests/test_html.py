@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
@@ -15,7 +16,7 @@ SOURCES = Path(swarmgate.__file__).parent
 TEMPLATES = sorted(path for path in SOURCES.rglob("templates/*") if path.is_file())
 
 
-def shown(folder: Path, body: str, **values: object) -> str:
+def shown(folder: Path, body: str, **values: Any) -> str:
     (folder / "templates").mkdir()
     (folder / "templates/own.html").write_text(
         '{% extends "page.html" %}{% macro bold(text) %}<b>{{ text }}</b>{% endmacro %}'

@@ -39,6 +39,11 @@
     │   ├── LedgerLocked                2    another process is writing
     │   ├── StaleWriter                 2    the ledger moved on since this writer read it
     │   └── LedgerWriteFailed           2    the disk refused the append; nothing was recorded
+    ├── FleetError                      2    goals that several machines work on cannot be reached or changed as asked
+    │   ├── LeaseLost                   1    somebody else works on the goal now; what was done here is kept
+    │   ├── NewerGoal                   2    a newer swarmgate wrote the goal
+    │   ├── RemoteAway                  5    the remote that holds the goals is out of reach
+    │   └── QueueAway                   5    the database that hands work to workers is out of reach
     ├── WaitingForUser                  3    a question or an approval is due
     ├── BudgetExhausted                 4    money or tokens of `[budget]` are used up; resumable
     │   └── LimitReached                4    the limit of a model's account, which names its end; resumable
@@ -394,6 +399,40 @@ class LedgerWriteFailed(LedgerError):
     """The disk refused the append (full, read-only); nothing was recorded and the file is as before."""
 
     code = "LEDGER_WRITE_FAILED"
+
+
+class FleetError(SwarmError):
+    """Goals that several machines work on cannot be reached or changed as asked."""
+
+    exit_code = 2
+    code = "FLEET"
+
+
+class LeaseLost(FleetError):
+    """Somebody else works on the goal now. What was done here is kept in the quarantine, and counts no more."""
+
+    exit_code = 1
+    code = "LEASE_LOST"
+
+
+class NewerGoal(FleetError):
+    """A newer swarmgate wrote the goal; this one does not know all of its events."""
+
+    code = "NEWER_GOAL"
+
+
+class RemoteAway(FleetError):
+    """The remote that holds the goals is out of reach, or refuses."""
+
+    exit_code = 5
+    code = "REMOTE_AWAY"
+
+
+class QueueAway(FleetError):
+    """The database that hands work to workers is out of reach."""
+
+    exit_code = 5
+    code = "QUEUE_AWAY"
 
 
 class WaitingForUser(SwarmError):

@@ -19,6 +19,7 @@ from swarmgate.domain.actor import USER
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.errors import NotAProject, StaleWriter
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.publication import LOCAL, Publication
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
@@ -61,6 +62,7 @@ class Project:
         flags: settings that win over files and environment, nested as in config.toml.
         actor: the person who decides, as the ledger names them: `user`, or on the team server `user:ada`.
         expect: the ledger position that a decision is based on; None: whichever it is at.
+        publication: hears of everything that is recorded in the ledger.
     """
 
     start: Path
@@ -69,6 +71,7 @@ class Project:
     flags: Mapping[str, Any] = field(default_factory=dict)
     actor: str = USER
     expect: int | None = None
+    publication: Publication = LOCAL
 
     @cached_property
     def folder(self) -> SwarmFolder:
@@ -113,7 +116,7 @@ class Project:
         """
         from swarmgate.ledger.recovery.open_for_writing import opened
 
-        ledger = opened(self.folder, self.notice)
+        ledger = opened(self.folder, self.notice, self.publication)
         if self.expect in (None, ledger.state.seq):
             return ledger
         ledger.close()

@@ -28,7 +28,7 @@ VERBS = [
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
     "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight", "serve",
-    "server", "metrics", "eval",
+    "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "top", "history", "failures", "verify", "stop", "doctor"]

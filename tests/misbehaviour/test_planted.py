@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shlex
 import subprocess
@@ -138,6 +139,21 @@ VERBS: dict[str, str] = {
     "server repositories add": "ROOT",
     "server repositories list": "",
     "server repositories remove": "project",
+    "worker": "",
+    "fleet submit": "'Add parts'",
+    "fleet status": "",
+    "fleet show": "none",
+    "fleet approve": "none",
+    "fleet answer": "none 1 metres",
+    "fleet revise": "none 'Smaller parts'",
+    "fleet retry": "none 1.1",
+    "fleet skip": "none 1.1 --reason 'not now'",
+    "fleet override": "none 1.1 --reason 'as it is'",
+    "fleet abandon": "none --reason 'not now'",
+    "fleet drain": "",
+    "fleet rebuild": "",
+    "fleet metrics": "",
+    "fleet run": "-- metrics",
     "server backup": "BACKUP",
     "server restore": "BACKUP",
 }
@@ -258,6 +274,7 @@ def test_every_verb(
     providers = {"base_url": project.play().base_url, "api_key_env": "MY_API_KEY"}
     project.configure(hooks={"task_completed": "make"}, tests={"timeout_s": 60}, providers__local=providers)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # `serve` writes a log to what is stderr now
     for verb, arguments in VERBS.items():
         if verb == "gates run":
             for path, text in _FILES.items():

@@ -22,6 +22,10 @@ from swarmgate.server.serving.listening import Listener, address, bind
 __all__ = ["_after", "_template", "once", "project"]
 
 
+PATIENCE_S = 90
+"""Seconds: a tenth of a second is enough, but where many other processes are at work."""
+
+
 @dataclass(frozen=True)
 class Running:
     """A server that answers at `url`."""
@@ -41,11 +45,11 @@ def running(settings: Config, home: Path) -> Iterator[Running]:
     thread = threading.Thread(target=listener.serve_until_told, name="server")
     thread.start()
     try:
-        assert started.wait(20), "the server did not start"
+        assert started.wait(PATIENCE_S), "the server did not start"
         yield Running(app, address(bound), home)
     finally:
         listener.should_exit = True
-        thread.join(20)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive(), "the server does not end"
 
 

@@ -55,12 +55,12 @@ class RedisServer:
         """Ends it as a power cut of its own would."""
         assert self._process is not None
         self._process.send_signal(signal.SIGKILL)
-        self._process.wait(20)
+        self._process.wait(90)
 
     def stop(self) -> None:
         if self._process is not None:
             self._process.terminate()
-            self._process.wait(20)
+            self._process.wait(90)
 
     def forget(self) -> None:
         """Deletes what it has on its disk; it has to be down."""

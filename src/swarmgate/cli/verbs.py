@@ -76,6 +76,8 @@ VERBS = {
     "preflight": Verb("checks", "Background", "Check whether a phase can begin."),
     "serve": Verb("verbs", "Team", "Serve your projects to your team, or to yourself, in a browser.", "server"),
     "server": Verb("verbs", "Team", "Operate the team server: accounts, keys, repositories, backups.", "server"),
+    "worker": Verb("verbs", "Team", "Work on the goals of a fleet, one after the other.", "fleet"),
+    "fleet": Verb("verbs", "Team", "Hand goals to workers on many machines, and see to them.", "fleet"),
     "metrics": Verb("views", "Measure", "Show what councils came to: rounds, convergence, tokens, cost."),
     "eval": Verb("checks", "Measure", "Measure on labelled data how often gates and debates are right."),
 }

@@ -22,6 +22,7 @@ from swarmgate.config.base import (
     nearest,
 )
 from swarmgate.config.council import Agent, Chat, Council
+from swarmgate.config.fleet import Fleet, FleetQueue, FleetRepository
 from swarmgate.config.guards import (
     Authority,
     Bounds,
@@ -75,6 +76,9 @@ __all__ = [
     "Council",
     "Enforce",
     "Evidence",
+    "Fleet",
+    "FleetQueue",
+    "FleetRepository",
     "Gates",
     "Git",
     "Loop",

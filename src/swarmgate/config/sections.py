@@ -25,6 +25,7 @@ from swarmgate.config.base import (
     no_key,
 )
 from swarmgate.config.council import Agent, Council
+from swarmgate.config.fleet import Fleet
 from swarmgate.config.guards import (
     Approve,
     Ask,
@@ -281,6 +282,7 @@ class Config(Section):
     )
     evidence: Evidence = Field(default_factory=Evidence, description="How long evidence is kept.")
     server: Server = Field(default_factory=Server, description="The team server; in your own file alone.")
+    fleet: Fleet = Field(default_factory=Fleet, description="Many goals on many machines.")
 
     @property
     def speaking(self) -> tuple[str, ...]:

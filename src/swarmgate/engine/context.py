@@ -321,6 +321,14 @@ class Context:
             for each in found
         )
 
+    def reserve(self, expected: Usage) -> None:
+        """Tells whoever shares the budgets what the next model call is likely to use.
+
+        Raises:
+            LeaseLost, RemoteAway: somebody else works on the goal now, or cannot be told.
+        """
+        self.ledger.publication.reserve(self.ledger, expected, self.pending)
+
     @cached_property
     def _unsettled_usage(self) -> UnsettledUsage:
         return UnsettledUsage(self.folder)

@@ -71,7 +71,9 @@ class RunAgents:
         return replace(
             self._contexts,
             config=ctx.config.model_copy(update={"council": council}),
-            budget=Budget(lambda: (*ctx.budgets(), *debate_accounts()), on_event=self._report_model),
+            budget=Budget(
+                lambda: (*ctx.budgets(), *debate_accounts()), on_event=self._report_model, reserve=ctx.reserve
+            ),
             on_turn=ctx.reports.append,
         )
 
@@ -83,7 +85,7 @@ class RunAgents:
             config=ctx.config,
             environ=ctx.environ,
             repository=ctx.repository,
-            budget=Budget(ctx.budgets, on_event=self._report_model),
+            budget=Budget(ctx.budgets, on_event=self._report_model, reserve=ctx.reserve),
             recorder=self._traces,
             memory=self._memory,
             house_rules=ctx.house_rules,

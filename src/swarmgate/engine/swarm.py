@@ -67,6 +67,7 @@ from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger.files import live_breakers, live_progress, status_file
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.publication import LOCAL, Publication
 from swarmgate.project import Project
 from swarmgate.workspace.files.folders import make
 
@@ -104,6 +105,7 @@ class Swarm:
         flags: settings that win over files and environment, nested as in config.toml.
         actor: who decides what is decided with this object, as the ledger names them: `user`, or `user:ada`.
         expect: the ledger position that this is based on: where it has moved on, a decision raises `StaleWriter`.
+        publication: hears of everything that is recorded in the ledger; nobody does by default.
     """
 
     def __init__(
@@ -115,6 +117,7 @@ class Swarm:
         flags: Mapping[str, Any] | None = None,
         actor: str = USER,
         expect: int | None = None,
+        publication: Publication = LOCAL,
     ) -> None:
         self.project = Project(
             (Path.cwd() if start is None else Path(start)).resolve(),
@@ -123,6 +126,7 @@ class Swarm:
             flags or {},
             actor,
             expect,
+            publication,
         )
         self._interrupt: Callable[[], None] | None = None
         self._notify: Callable[[str, str], None] | None = None

@@ -26,6 +26,7 @@ from swarmgate.journal.journal import Journal, utc_now
 from swarmgate.journal.lines import LinesFile
 from swarmgate.journal.lock import WriterLock
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.ledger.publication import LOCAL, Publication
 from swarmgate.ledger.witness.witness import Witness
 
 if TYPE_CHECKING:
@@ -41,10 +42,14 @@ class Ledger:
 
     Attributes:
         repaired: where the quarantine keeps a torn last line that this writer cut off; empty if there was none.
+        publication: hears of everything that is recorded.
     """
 
-    def __init__(self, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now) -> None:
+    def __init__(
+        self, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now, publication: Publication = LOCAL
+    ) -> None:
         self.folder = folder
+        self.publication = publication
         self.repaired = ""
         self._file = LinesFile(folder.ledger)
         self._journal = Journal(self._file, EVENTS, fold, State(), clock=clock)
@@ -81,7 +86,9 @@ class Ledger:
         return cls(folder)
 
     @classmethod
-    def write(cls, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now) -> Ledger:
+    def write(
+        cls, folder: SwarmFolder, *, clock: Callable[[], datetime] = utc_now, publication: Publication = LOCAL
+    ) -> Ledger:
         """Opens the ledger under the writer's lock. A torn last line goes to the quarantine, which is recorded.
 
         Raises:
@@ -92,7 +99,7 @@ class Ledger:
         lock = WriterLock(folder.lock)
         lock.acquire()
         try:
-            ledger = cls(folder, clock=clock)
+            ledger = cls(folder, clock=clock, publication=publication)
             ledger._witness.take_up(ledger.state.seq, ledger.head)
             ledger._lock = lock
             ledger._repair()
@@ -183,6 +190,7 @@ class Ledger:
             IllegalMove: an event does not fit the state.
             LedgerWriteFailed: the disk refused; the file is as before.
             LedgerError: the events are recorded, and what is derived from them could not be written.
+            LeaseLost, RemoteAway: of its publication; the events are recorded here alone.
         """
         if self._lock is None:
             raise LedgerError("This ledger was opened for reading only.")
@@ -193,6 +201,7 @@ class Ledger:
                 if planless and self.state.plan is not None:
                     self._keep_foreign()
                 self.project()
+                self.publication.recorded(self)
             return self.state
 
     def require(self) -> None:

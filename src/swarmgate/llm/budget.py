@@ -59,6 +59,14 @@ class _Shared:
     longest: dict[str, int] = field(default_factory=dict)
     dearest: dict[str, float] = field(default_factory=dict)
 
+    def usage(self, call: _Call) -> Usage:
+        """What a call will use; its cost is unknown where neither its price nor an earlier call tells it."""
+        answer = max(_ANSWER, self.longest.get(call.model, _UNKNOWN))
+        usd = self.expected("usd", call)
+        return Usage(
+            calls=1, prompt_tokens=call.prompt, completion_tokens=answer, usd=usd if math.isfinite(usd) else None
+        )
+
     def expected(self, key: str, call: _Call) -> float:
         """What a call will use of a measure."""
         answer = max(_ANSWER, self.longest.get(call.model, _UNKNOWN))
@@ -72,6 +80,10 @@ class _Shared:
         return max(call.price(usage), self.dearest.get(call.model, 0.0))
 
 
+def unreserved(_expected: Usage) -> None:
+    """Nobody else spends of the same budgets: nothing is to be reserved."""
+
+
 class Budget:
     """All budgets that hold at the moment of a call; shared by the models of all roles.
 
@@ -83,6 +95,7 @@ class Budget:
     Args:
         accounts: the budgets as they stand now, with what was used a moment ago.
         on_event: receives reports.
+        reserve: hears what a call is likely to use right before it is made, and may refuse it.
         sharing: another budget with concurrent calls that are bounded by an account of the same owner; what
             is learnt of models by either is known to both.
     """
@@ -92,9 +105,11 @@ class Budget:
         accounts: Callable[[], Iterable[Account]] = tuple,
         *,
         on_event: OnEvent = ignore,
+        reserve: Callable[[Usage], None] = unreserved,
         sharing: Budget | None = None,
     ) -> None:
         self._accounts = accounts
+        self._reserve = reserve
         self._warned = False
         self._on_event = on_event
         self._shared: _Shared = sharing._shared if sharing else _Shared()  # noqa: SLF001 - of its own kind
@@ -152,6 +167,7 @@ class Budget:
 
         Raises:
             BudgetExhausted: it may not be made.
+            SwarmError: of `reserve`.
         """
         self.check()
         shared, call = self._shared, _Call(model, prompt, price, frozenset(each.owner for each in self._accounts()))
@@ -160,6 +176,7 @@ class Budget:
             shared.waiting.append(ended)
             await ended
             self.check()
+        self._reserve(shared.usage(call))
         shared.concurrent_calls.append(call)
         try:
             yield

@@ -48,6 +48,9 @@ def test_what_is_known_is_not_sent_again_and_what_moved_on_is_not_decided(ada: h
     assert stale.headers["Content-Type"] == "application/problem+json"
     assert ada.get(f"/v1/goals/{goal}", headers={"If-None-Match": tag}).status_code == 200
     newer = ada.get("/v1/approvals").json()["items"][0]
+    for none in ("", "42", '"x"'):  # a variable that is empty is no wish to decide whatever is there
+        refused = ada.post(f"/v1/approvals/{newer['id']}", json={"decision": "approve"}, headers={"If-Match": none})
+        assert (refused.status_code, refused.json()["code"]) == (400, "BAD_REQUEST"), none
     done = ada.post(
         f"/v1/approvals/{newer['id']}", json={"decision": "approve"}, headers={"If-Match": f'"{newer["seq"]}"'}
     )

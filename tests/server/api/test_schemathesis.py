@@ -52,6 +52,7 @@ def document(
     for example, there in (
         ("g-3f2a9c1b7d04-plan-5", approval),
         ("g-3f2a9c1b7d04", goal),
+        ("a-0c1d2e3f4a5b", server.app.state.accounts.create("cy").id),
     ):
         text = text.replace(example, there)
     place = tmp_path / "openapi.json"
@@ -64,9 +65,10 @@ def asked(document: Path, url: str, *options: str) -> subprocess.CompletedProces
     (document.parent / "schemathesis.toml").write_text(SETTINGS)
     st = shutil.which("st", path=str(Path(sys.executable).parent)) or "st"
     arguments = ("run", str(document), "--url", url, "--checks", "all", "--no-color", *options)
+    patient = ("--request-timeout", "120")  # `doctor` starts every tool to look at it
     without = ("--exclude-path", "/v1/events")  # never ends; tests/server/events has it
     return subprocess.run(
-        [st, *arguments, *without],
+        [st, *arguments, *patient, *without],
         cwd=document.parent,
         env={**os.environ, "PYTHONWARNINGS": ""},
         capture_output=True,

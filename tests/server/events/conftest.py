@@ -72,7 +72,7 @@ async def feeding(home: Path, *projects: Project, store: str = "sqlite") -> Asyn
 async def taken(feed: Feed, after: int | None, count: int, wanted: Filter = ALL) -> list[Frame]:
     """The next so many frames."""
     found: list[Frame] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         async for frames in feed.subscribe(after, wanted):
             found += frames
             if len(found) >= count:

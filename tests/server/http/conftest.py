@@ -197,9 +197,9 @@ def serving(home: Path, server: Server | None = None) -> Iterator[Served]:
     with ExitStack() as stack:
         stack.callback(accounts.close)
         thread.start()
-        stack.callback(thread.join, 20)
+        stack.callback(thread.join, 90)
         stack.callback(setattr, listener, "should_exit", True)
-        assert started.wait(20)
+        assert started.wait(90)
         yield served
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 import httpx
 import pytest
 from tests.server.notices.receiver import receiving
 
-from swarmgate.server.notices.guarded_client import AddressRefused, guarded_client, is_public
+from swarmgate.server.notices.guarded_client import AddressRefused, guarded_client
+from swarmgate.server.repositories.addresses import is_public
 
 
 @pytest.mark.parametrize(
@@ -20,14 +19,14 @@ from swarmgate.server.notices.guarded_client import AddressRefused, guarded_clie
     ],
 )  # fmt: skip
 def test_addresses_of_machine_and_inner_networks_are_not_for_everybody(address: str) -> None:
-    assert not is_public(ipaddress.ip_address(address))
+    assert not is_public(address)
 
 
 @pytest.mark.parametrize(
     "address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "64:ff9b::101:101", "2002:101:101::"]
 )
 def test_public_addresses_are(address: str) -> None:
-    assert is_public(ipaddress.ip_address(address))
+    assert is_public(address)
 
 
 @pytest.mark.parametrize(

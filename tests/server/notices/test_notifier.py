@@ -82,7 +82,7 @@ async def told(tmp_path: Path) -> AsyncIterator[Told]:
 
 
 async def arrived(receiver: Receiver, count: int) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(90):
         while len(receiver.received) < count:  # noqa: ASYNC110 - the receiver is another thread
             await asyncio.sleep(0.01)
     await asyncio.sleep(0.1)

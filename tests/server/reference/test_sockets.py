@@ -100,8 +100,8 @@ class Client:
         assert self._process.stdin
         assert self._process.stdout
         self._process.stdin.close()
-        self._process.wait(20)
-        self._reader.join(20)
+        self._process.wait(90)
+        self._reader.join(90)
         self._process.stdout.close()
 
 

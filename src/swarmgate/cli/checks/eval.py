@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,7 @@ def gates(
         int | None, typer.Option("--sample", metavar="N", min=1, help="At most N cases of a set, chosen at random.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the random choice.")] = 0,
+    fleet: Annotated[bool, typer.Option("--fleet", help="Have the workers of the fleet judge, a set each.")] = False,
     json: Json = False,
 ) -> None:
     """Print hits, false alarms and misses of the gates on labelled sets; without a set, on those made on the spot.
@@ -38,7 +40,11 @@ def gates(
         from swarmgate.evaluation.gates import evaluate
         from swarmgate.evaluation.report import lines
 
-        report = evaluate(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
+        if fleet:
+            spread = import_module("swarmgate.fleet.evaluation").gates  # another face: found by its name, when used
+            report = spread(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
+        else:
+            report = evaluate(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
         terminal.result(report, lines(report))
 
 

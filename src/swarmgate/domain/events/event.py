@@ -30,8 +30,10 @@ from swarmgate.domain.events.planning import (
     RevisionRequested,
 )
 from swarmgate.domain.events.run import (
+    BudgetReserved,
     GuardActed,
     GuidanceGiven,
+    LeaseTaken,
     LedgerAdopted,
     LedgerRepaired,
     LedgerRestored,
@@ -78,6 +80,7 @@ __all__ = [
     "AttemptInterrupted",
     "AttemptKind",
     "AttemptRejected",
+    "BudgetReserved",
     "ChangeCaptured",
     "CommitMoved",
     "Culprit",
@@ -93,6 +96,7 @@ __all__ = [
     "GoalSet",
     "GuardActed",
     "GuidanceGiven",
+    "LeaseTaken",
     "LedgerAdopted",
     "LedgerRepaired",
     "LedgerRestored",
@@ -194,7 +198,9 @@ Event = Annotated[
     | RecordSealed
     | LedgerRestored
     | LedgerAdopted
-    | LocksRemoved,
+    | LocksRemoved
+    | LeaseTaken
+    | BudgetReserved,
     Field(discriminator="type"),
 ]
 """One event. The `type` tag tells which."""

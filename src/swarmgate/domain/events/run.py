@@ -100,6 +100,30 @@ class UsageRecorded(Frozen):
     counted: int = 0
 
 
+class LeaseTaken(Frozen):
+    """A worker of a fleet took the goal: from here on only what it records counts, until a higher `epoch` is taken.
+
+    `epoch` rises by one each time. `worker` names it, `version` is the swarmgate that it runs.
+    """
+
+    type: Literal["lease_taken"] = "lease_taken"
+    epoch: int = Field(ge=1)
+    worker: Line
+    version: Line = ""
+
+
+class BudgetReserved(Frozen):
+    """What may be used at any time beyond what is on record; it takes the place of the one before.
+
+    It ends with the run. A worker that is gone leaves it behind: it counts against the budget of the project from the
+    next lease on.
+    """
+
+    type: Literal["budget_reserved"] = "budget_reserved"
+    usage: Usage
+    task: str = ""
+
+
 class RecordSealed(Frozen):
     """A council's record is over: line `seq` of its journal is the last, and `head` is the hash of that, in hex."""
 

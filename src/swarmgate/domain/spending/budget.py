@@ -114,7 +114,7 @@ def accounts(state: State, task: str, pending: Usage | None = None) -> tuple[Acc
     """
     used, rules = pending or Usage(), state.rules
     whole = Allowance(usd=rules.budget_usd, tokens=rules.budget_tokens, seconds=rules.budget_seconds)
-    found = [Account(PROJECT, whole, state.usage + used)]
+    found = [Account(PROJECT, whole, state.usage + state.forfeited + used)]
 
     def add(owner: Owner, spent: Usage) -> None:
         limits = rules.budgets.get(owner.kind)

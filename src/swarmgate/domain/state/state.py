@@ -391,6 +391,15 @@ class Override:
 
 
 @dataclass(frozen=True)
+class Lease:
+    """Whose turn it is in a fleet: the worker with the highest epoch so far, and its version; epoch 0: nobody's yet."""
+
+    epoch: int = 0
+    worker: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True)
 class State:
     """Everything that is known at ledger position `seq`. Immutable; `fold` returns the next one.
 
@@ -408,7 +417,8 @@ class State:
     newest completed tasks took, across goals. `plan_approved_by` names what approved the plan in the user's place;
     empty: the user did, and `plan_approver` is who that was. `plan_debate` is how the criticism of the saved plan was
     weighed, `debates` counts all that were, across goals; `debate_heads` is the SHA-256 of the newest line of each
-    debate for this goal.
+    debate for this goal. `lease` is who works on it in a fleet, `reserved` what may be used beyond what is on record,
+    and `forfeited` what workers that are gone had reserved.
     """
 
     seq: int = 0
@@ -461,6 +471,9 @@ class State:
     plan_debate: DebateWeighed | None = None
     debate_heads: Map[str, str] = field(default_factory=Map)
     debates: DebateCount = field(default_factory=DebateCount)
+    lease: Lease = field(default_factory=Lease)
+    reserved: Usage = UNUSED
+    forfeited: Usage = UNUSED
 
     def asked_about(self, task_id: str) -> tuple[Question, ...]:
         """What agents asked the user about a task, in order."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from swarmgate.domain.events.event import Entry, PauseReason
 from swarmgate.domain.state.state import State, replace
-from swarmgate.domain.transitions import debate, guard, phase, planning, review, task, undo
+from swarmgate.domain.transitions import debate, guard, lease, phase, planning, review, task, undo
 
 
 def fold(state: State, entries: Iterable[Entry]) -> State:
@@ -47,7 +47,7 @@ def _is_bookkeeping(event: Any) -> bool:
 
 _BOOKKEEPING = frozenset(
     {"debate_kept", "edit_refused", "guard_acted", "guidance_given", "ledger_repaired", "run_started", "tree_restored"}
-    | {"record_sealed", "turn_ended", "usage_recorded"}
+    | {"budget_reserved", "lease_taken", "record_sealed", "turn_ended", "usage_recorded"}
 )
 """What goes on record around a step, and while it is taken up again."""
 
@@ -114,5 +114,7 @@ TRANSITIONS: dict[str, Callable[[State, Any, Entry], State]] = {
     "ledger_restored": _unchanged,
     "ledger_adopted": _unchanged,
     "locks_removed": _unchanged,
+    "lease_taken": lease.lease_taken,
+    "budget_reserved": lease.budget_reserved,
 }
 """One transition an event. A test asserts that this dict and the union name the same types."""

@@ -80,6 +80,9 @@ def _without_goal(state: State) -> State:
         usage_in_run=state.usage_in_run,
         experience=state.experience,
         debates=state.debates,
+        lease=state.lease,
+        reserved=state.reserved,
+        forfeited=state.forfeited,
     )
 
 
@@ -286,7 +289,7 @@ def run_started(state: State, event: ev.RunStarted, _: ev.Entry) -> State:
 
 
 def run_paused(state: State, event: ev.RunPaused, _: ev.Entry) -> State:
-    return replace(state, running=False, pause=event)
+    return replace(state, running=False, pause=event, reserved=UNUSED)
 
 
 def tree_restored(state: State, event: ev.TreeRestored, _: ev.Entry) -> State:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import UsageError, WorkspaceError
 from swarmgate.ledger.councils import sessions
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.ledger.publication import LOCAL, Publication
 from swarmgate.ledger.reconcile import Reconciliation, reconcile
 from swarmgate.ledger.recovery import unrecorded_evidence
 from swarmgate.ledger.recovery.interruption import redefined
@@ -24,12 +25,13 @@ PATIENCE_S = 1.0
 _PAUSE_S = 0.02
 
 
-def opened(folder: SwarmFolder, notice: Callable[[str], None]) -> Ledger:
+def opened(folder: SwarmFolder, notice: Callable[[str], None], publication: Publication = LOCAL) -> Ledger:
     """The ledger for writing, after the hand edits of the plan files were taken in or refused.
 
     Args:
         folder: of the project.
         notice: hears what the user should know.
+        publication: hears of everything that is recorded.
 
     Raises:
         LedgerLocked: another process is writing.
@@ -37,7 +39,7 @@ def opened(folder: SwarmFolder, notice: Callable[[str], None]) -> Ledger:
         WorkspaceError: a process of a dead run cannot be ended.
         UsageError: an edit was refused; it is kept, and the file is as the ledger says again.
     """
-    ledger = Ledger.write(folder)
+    ledger = Ledger.write(folder, publication=publication)
     try:
         if ledger.taken_over:
             notice(f"took over the lock of a process that is gone ({ledger.taken_over})")

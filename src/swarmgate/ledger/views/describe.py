@@ -183,6 +183,8 @@ _WORDS: dict[str, Callable[[Any], str]] = {
     "phase_estimated": _phase_estimated,
     "debate_kept": lambda _: "",
     "debate_weighed": _debate_weighed,
+    "lease_taken": lambda e: f"{e.worker} took the goal (epoch {e.epoch})",
+    "budget_reserved": lambda _: "",
     "locks_removed": lambda e: (
         f"`git {e.command}` was killed in the middle; removed the locks that it left: {', '.join(e.locks)}"
     ),

@@ -13,14 +13,23 @@ _TAG = re.compile(r'"(\d{1,15})(?:-[0-9a-f]{16})?"')
 """The position of a ledger, perhaps with the digest of what was told of it."""
 
 
+_DOCUMENTED = r'^("[0-9]{1,15}(-[0-9a-f]{16})?"|\*)$'
+"""The same as the document of the interface has it; what is of another form is told in words of its own."""
+
+
 def etag(seq: int) -> str:
     """The tag of a version."""
     return f'"{seq}"'
 
 
 async def if_match(
+    request: Request,
     if_match: Annotated[
-        str | None, Header(description="The ETag that was decided about: an answer 412 says that it moved on.")
+        str | None,
+        Header(
+            description="The ETag that was decided about: an answer 412 says that it moved on.",
+            json_schema_extra={"pattern": _DOCUMENTED},
+        ),
     ] = None,
 ) -> int | None:
     """The version that a request was decided about; None: it does not say, or says that any will do.
@@ -28,9 +37,10 @@ async def if_match(
     Raises:
         BadRequest: it is no tag of this server.
     """
-    if if_match is None or if_match.strip() == "*":
+    said = if_match if if_match is not None else request.headers.get("if-match")  # an empty one is no default
+    if said is None or said.strip() == "*":
         return None
-    found = _TAG.fullmatch(if_match.strip())
+    found = _TAG.fullmatch(said.strip())
     if found is None:
         raise BadRequest("If-Match is no ETag of this server.", hint='give back what ETag said, such as "42"')
     return int(found[1])

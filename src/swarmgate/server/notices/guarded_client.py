@@ -7,7 +7,6 @@ that resolves differently a moment later (DNS rebinding) gains nothing. Redirect
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from collections.abc import Collection
 from functools import cached_property
@@ -15,11 +14,9 @@ from functools import cached_property
 import httpx
 
 from swarmgate.errors import UsageError
+from swarmgate.server.repositories.addresses import is_public
 
 _TIMEOUT_S = 10.0
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class AddressRefused(UsageError):
@@ -28,23 +25,12 @@ class AddressRefused(UsageError):
     code = "ADDRESS_REFUSED"
 
 
-def is_public(address: Address) -> bool:
-    """Whether everybody may be sent there: neither this machine, nor a private network, nor a link's own services."""
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(inner)
-    return address.is_global and not address.is_multicast
-
-
-async def _addresses(host: str, port: int) -> tuple[Address, ...]:
+async def _addresses(host: str, port: int) -> tuple[str, ...]:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise httpx.ConnectError(f"the name {host} cannot be resolved") from error
-    return tuple(dict.fromkeys(ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found))
+    return tuple(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
 
 
 class _Guarded(httpx.AsyncBaseTransport):
@@ -78,7 +64,7 @@ class _Guarded(httpx.AsyncBaseTransport):
                 hint="name the host in [server] private_hosts where it is one of your own",
             )
         request.extensions = {**request.extensions, "sni_hostname": url.host}
-        request.url = url.copy_with(host=str(addresses[0]))  # the Host header stands already, with the name
+        request.url = url.copy_with(host=addresses[0])  # the Host header stands already, with the name
         return await self._inner.handle_async_request(request)
 
     async def aclose(self) -> None:

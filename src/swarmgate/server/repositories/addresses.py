@@ -58,7 +58,7 @@ def checked(url: str, *, private_hosts: Collection[str] = (), resolve: Resolve |
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
     found = (resolve or resolved)(host, port)
     if host.lower() not in private_hosts:
-        private = next((each for each in found if not _is_public(each)), None)
+        private = next((each for each in found if not is_public(each)), None)
         if private is not None:
             raise UsageError(
                 f"{host} is on {private}, which is no public address: the server does not fetch from there.",
@@ -112,14 +112,17 @@ def _parts(text: str) -> SplitResult:
     return parts
 
 
-def _is_public(address: str) -> bool:
+def is_public(address: str) -> bool:
     """Whether an IP address is one of the internet's own: not of this machine, a private net, or a cloud's metadata."""
     found = ipaddress.ip_address(address)
-    inner = getattr(found, "ipv4_mapped", None) or getattr(found, "sixtofour", None)
-    if getattr(found, "teredo", None) is not None or found in _TRANSLATED:
-        return False
-    return found.is_global and not found.is_multicast and (inner is None or _is_public(str(inner)))
+    if isinstance(found, ipaddress.IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour or (found.teredo[1] if found.teredo else None)
+        if found in _TRANSLATED:
+            inner = ipaddress.IPv4Address(int(found) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return found.is_global and not found.is_multicast
 
 
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
-"""IPv4 addresses behind a translator: whatever stands behind."""
+"""IPv4 addresses behind a translator (RFC 6052, 2.1)."""

@@ -7,6 +7,7 @@ import has a side effect: it is what forkserver knows to do.
 from __future__ import annotations
 
 import pkgutil
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 
@@ -29,6 +30,8 @@ from swarmgate.agents.tools.arguments import Arguments
 from swarmgate.config import SPEAKING
 from swarmgate.config.base import Section
 from swarmgate.domain.base import Frozen
+from swarmgate.errors import MissingRequirement
+from swarmgate.workspace.sandbox.choice import choose
 
 ROOMS: tuple[ModuleType, ...] = (
     swarmgate.domain,
@@ -83,6 +86,12 @@ def _connect() -> None:
     _ = client.chat.completions
 
 
+def _sandbox() -> None:
+    """Tries which sandbox works here, which stays so while a process lives."""
+    with suppress(MissingRequirement):  # the run that needs one says so
+        choose()
+
+
 for _room in ROOMS:
     _load(_room)
 for _name in _OF_OTHERS:
@@ -91,3 +100,4 @@ for _kind in (Frozen, Arguments, Section):
     _build(_kind)
 _prompts()
 _connect()
+_sandbox()

@@ -2,6 +2,8 @@
 
     refs/swarm/ledger/<name>/1 -> commit -> commit -> ...      each tree: `log`, the bytes since the commit before
 
+Files and trees may stand beside the log: they are as the newest commit has them, and what did not change costs nothing.
+
 Nothing is stored twice, no hook runs, no identity or signature of the user's is used, and `git gc` keeps all of it.
 """
 
@@ -18,6 +20,7 @@ from swarmgate.workspace.git.object_model import walk
 from swarmgate.workspace.git.trees import blobs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from swarmgate.workspace.git.driver import Driver
@@ -46,7 +49,31 @@ class Piece(NamedTuple):
     data: bytes | None
 
 
-def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str) -> str:
+class Beside(NamedTuple):
+    """What changes beside the log, by path: the bytes of files (None: it is gone), and trees (empty: it is gone)."""
+
+    files: Mapping[str, bytes | None] = {}
+    trees: Mapping[str, str] = {}
+
+    def commands(self) -> Iterator[bytes]:
+        """The lines of a stream of `git fast-import` that make it so."""
+        for path, data in self.files.items():
+            name = _quoted(path)
+            yield b"D " + name if data is None else b"M 100644 inline %s\ndata %d\n" % (name, len(data)) + data
+        for path, tree in self.trees.items():
+            yield b"M 040000 %s %s" % (tree.encode(), _quoted(path)) if tree else b"D " + _quoted(path)
+
+
+def _quoted(path: str) -> bytes:
+    """A path as a stream takes it, whatever characters it has."""
+    escaped = os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    return b'"%s"' % escaped
+
+
+_NOTHING = Beside()
+
+
+def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str, beside: Beside = _NOTHING) -> str:
     """Adds a piece to the chain, and moves the ref there; returns the commit's id.
 
     Args:
@@ -55,6 +82,7 @@ def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str) -> str
         piece: the bytes.
         message: of the commit.
         parent: the id of the commit before; empty: this is the first one.
+        beside: what changes beside it.
 
     Raises:
         WorkspaceError: git refused: the parent is gone, or the ref names something that is not before this.
@@ -64,6 +92,7 @@ def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str) -> str
         f"commit {ref}\nmark :1\ncommitter {_AUTHOR} {int(time.time())} +0000\ndata {len(text)}\n".encode() + text,
         *([f"from {parent}".encode()] if parent else []),
         f"M 100644 inline {_FILE}\ndata {len(piece)}\n".encode() + piece,
+        *beside.commands(),
         b"get-mark :1",
         b"done\n",
     )

@@ -42,7 +42,7 @@ async def start_work(state: State, ctx: Context) -> list[Event]:
     refuse_dirty_tree(ctx)
     _refuse_branch_of_another(ctx)
     title = state.plan.title if state.plan else state.goal
-    name = f"{ctx.config.git.branch_prefix}{_slug(title)}"
+    name = ctx.ledger.publication.branch or f"{ctx.config.git.branch_prefix}{_slug(title)}"
     if ctx.repository.branch() != name or _of_earlier_goal(ctx, name):
         name = _free_name(ctx, name)
         ctx.repository.create_branch(name)

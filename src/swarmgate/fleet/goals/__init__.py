@@ -1,0 +1,1 @@
+"""Goals as they lie in a remote: names, standing, throwaway checkouts, leases and publication."""

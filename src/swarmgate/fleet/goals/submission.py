@@ -1,0 +1,139 @@
+"""Makes goals that are not there yet, and records what a person decides about one, from any machine with access."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from swarmgate.config import load
+from swarmgate.domain.events.event import GoalSet
+from swarmgate.domain.state.unattended import Unattended, rules_of
+from swarmgate.engine.initialise import initialise
+from swarmgate.engine.swarm import Swarm
+from swarmgate.errors import LeaseLost, UsageError
+from swarmgate.fleet.goals import checkout as goals
+from swarmgate.fleet.goals.checkout import Checkout, Site
+from swarmgate.fleet.goals.goal import Goal, Summary, Wish, new_id, now, summarised
+from swarmgate.fleet.goals.publication import GoalPublication
+from swarmgate.workspace.git.driver import call
+
+_BROUGHT = ("config.toml", "context.md", "gates", "prompts")
+"""What of the `.swarm/` of whoever submits a goal goes with it."""
+_TRIES = 5
+R = TypeVar("R")
+
+
+def submit(
+    site: Site,
+    text: str,
+    *,
+    settings: Path | None,
+    spec: str = "",
+    queue: str = "default",
+    priority: int = 0,
+    argv: tuple[str, ...] = (),
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Goal, Summary]:
+    """Makes a goal in the remote: its ledger begins, and no worker knows of it yet.
+
+    Args:
+        site: of the repository.
+        text: what is wanted.
+        settings: the `.swarm/` whose settings, gates and prompts go with it; None: those of the base branch.
+        spec: more about it.
+        queue: the class of workers.
+        priority: goals of a higher one go first.
+        argv: of an errand: what a worker runs; empty: it is a goal.
+        environ: for the settings.
+
+    Raises:
+        UsageError: there is nothing said, or no settings.
+        RemoteAway: the remote is out of reach.
+    """
+    if not text.strip():
+        raise UsageError("There is no goal.", hint='Say what is wanted: swarm fleet submit "Build JWT auth"')
+    goal = Goal(site.name, new_id())
+    here = settings.parent if settings else Path.cwd()
+    wish = Wish(
+        text=text,
+        queue=queue,
+        priority=priority,
+        base=site.base,
+        author=_git_setting(here, "user.name"),
+        email=_git_setting(here, "user.email"),
+        created=now(),
+        argv=argv,
+    )
+    with goals.begun(site, goal, wish) as found:
+        _bring(found, settings)
+        initialise(found.root)
+        rules = _rules(found, environ)
+        publication = GoalPublication(found, rules=rules)
+        swarm = Swarm(found.root, publication=publication, environ=environ)
+        with swarm.project.writing() as ledger:
+            if argv:
+                publication.recorded(ledger)
+            else:
+                ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor="user")
+        return goal, summarised(swarm.state, wish, rules, decided=True)
+
+
+def decide(
+    site: Site, goal: Goal, decision: Callable[[Swarm], R], *, environ: Mapping[str, str] | None = None
+) -> tuple[R, Summary]:
+    """Records what a person decides, on the goal as it is now; when a worker was faster, on what that left.
+
+    Args:
+        site: of the repository.
+        goal: which one.
+        decision: what is done with it; it is done again where the goal moved on meanwhile.
+        environ: for the settings.
+
+    Raises:
+        SwarmError: of the decision, which does not fit.
+        LeaseLost: workers were faster each time.
+        RemoteAway: the remote is out of reach.
+    """
+    for attempt in range(_TRIES):
+        with goals.checked_out(site, goal) as found:
+            rules = _rules(found, environ)
+            publication = GoalPublication(found, rules=rules, decided=True)
+            swarm = Swarm(found.root, publication=publication, environ=environ)
+            try:
+                result = decision(swarm)
+            except LeaseLost:
+                if attempt == _TRIES - 1:
+                    raise
+                continue
+            return result, summarised(swarm.state, found.wish, rules, decided=True)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _rules(found: Checkout, environ: Mapping[str, str] | None) -> Unattended:
+    approve = load(project_file=found.folder.config, environ=environ).approve
+    return rules_of(approve.auto, approve.phases_in_a_row, None)
+
+
+def _bring(found: Checkout, settings: Path | None) -> None:
+    """Puts the settings of whoever submits, or those of the base branch, into the goal's `.swarm/`."""
+    target = found.folder.path
+    if settings is None:
+        call(found.root, "checkout", "--quiet", "refs/swarm/base", "--", ".swarm")
+        for each in target.iterdir() if target.is_dir() else ():
+            if each.name not in _BROUGHT:
+                shutil.rmtree(each) if each.is_dir() else each.unlink()
+        return
+    target.mkdir()
+    for name in _BROUGHT:
+        source = settings / name
+        if source.is_dir():
+            shutil.copytree(source, target / name)
+        elif source.is_file():
+            shutil.copyfile(source, target / name)
+
+
+def _git_setting(folder: Path, key: str) -> str:
+    code, out, _ = call(folder, "config", "--get", key)
+    return "" if code else out.decode(errors="replace").strip()

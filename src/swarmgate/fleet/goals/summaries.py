@@ -1,0 +1,41 @@
+"""Lists the goals of a repository with their summaries, by the newest commit of each: no ledger is read."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+from typing import TYPE_CHECKING
+
+from swarmgate.fleet.goals.checkout import all_goals
+from swarmgate.fleet.goals.goal import GOALS, Goal, Summary
+from swarmgate.workspace.git import clones, growing_log
+from swarmgate.workspace.git.driver import Driver
+from swarmgate.workspace.git.hosting import shared_refs
+
+if TYPE_CHECKING:
+    from swarmgate.fleet.goals.checkout import Site
+
+_SEEN = "refs/seen/"
+_FORM = "--format=%(refname)%00%(contents)%00%01"
+
+
+def summaries(site: Site) -> dict[Goal, Summary]:
+    """All goals of a repository. What did not change since the last call on this machine is not fetched again.
+
+    Raises:
+        RemoteAway: the remote is out of reach.
+    """
+    place = site.home / "lists" / f"{hashlib.sha256(site.remote.encode()).hexdigest()[:16]}.git"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "HEAD").exists():
+            clones.make(place)
+        there = all_goals(site)
+        if not there:
+            return {}
+        if there != {ref.removeprefix(_SEEN): commit for ref, commit in growing_log.ends(Driver(place), _SEEN).items()}:
+            shared_refs.fetch(place, site.remote, [f"{GOALS}*:{_SEEN}*"], depth=1, prune=True)
+        listed = Driver(place).run("for-each-ref", _FORM, _SEEN.rstrip("/")).decode(errors="replace")
+    pairs = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
+    return {Goal(site.name, ref.removeprefix(_SEEN)): Summary.read(text) for ref, _, text in pairs}

@@ -1,0 +1,1 @@
+"""The verbs `swarm worker` and `swarm fleet`."""

@@ -1,0 +1,105 @@
+"""An errand: one command of the council or of the evaluation that a worker runs, and its answer, both in git.
+
+It is a goal without a goal: the same references, leases and line. What the command recorded of itself (a debate's
+journal, its usage) goes beside the ledger as that of any goal does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from swarmgate.domain.base import Frozen
+from swarmgate.errors import FleetError, Stopped, UsageError
+from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.process import process
+
+if TYPE_CHECKING:
+    from swarmgate.fleet.goals.checkout import Checkout
+
+ALLOWED = ("eval", "dispatch", "debate", "chat", "discuss", "decide", "critique", "orchestrate")
+"""Verbs that only read the repository, and whose answer is what they print."""
+_LONGEST_S = 86_400.0
+_PRINTED = 4_000_000
+_LOOK_S = 0.2
+
+
+class Answer(Frozen):
+    """What the command said: its exit code, what it printed (`--json`), and who ran it for how many seconds."""
+
+    exit_code: int
+    stdout: str = ""
+    stderr: str = ""
+    worker: str = ""
+    seconds: float = 0.0
+
+
+def require_allowed(argv: tuple[str, ...]) -> None:
+    """Requires a command that a worker runs for others.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not argv or argv[0] not in ALLOWED:
+        raise UsageError(
+            f"Workers run no `swarm {' '.join(argv[:1])}` for others.", hint=f"They run: {', '.join(ALLOWED)}"
+        )
+
+
+def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: threading.Event) -> Answer:
+    """Runs the command in the checkout, and keeps its answer there.
+
+    Args:
+        found: of the errand.
+        worker: who runs it.
+        environ: where keys stand.
+        ending: set when it has to end.
+
+    Raises:
+        UsageError: the command is none that workers run.
+        Stopped: it had to end before the command did.
+    """
+    require_allowed(found.wish.argv)
+    done = asyncio.run(_run(found, environ, ending))
+    answer = Answer(
+        exit_code=-1 if done.exit_code is None else done.exit_code,
+        stdout=done.stdout,
+        stderr=done.stderr[-10_000:],
+        worker=worker,
+        seconds=done.seconds,
+    )
+    replace(found.answer, answer.model_dump_json(indent=1))
+    return answer
+
+
+async def _run(found: Checkout, environ: Mapping[str, str], ending: threading.Event) -> process.Completed:
+    command = [sys.executable, "-m", "swarmgate", *found.wish.argv, "--json"]
+    task = asyncio.create_task(
+        process.run(command, cwd=found.root, timeout_s=_LONGEST_S, env=dict(environ), output_limit=_PRINTED)
+    )
+    while not task.done():
+        await asyncio.wait([task], timeout=_LOOK_S)
+        if ending.is_set() and not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+            raise Stopped("The worker ends; the command is run again elsewhere.")
+    return await task
+
+
+def read(found: Checkout) -> Answer | None:
+    """The answer; None where it is not there yet.
+
+    Raises:
+        FleetError: it cannot be read.
+    """
+    if not found.answer.exists():
+        return None
+    try:
+        return Answer.model_validate_json(found.answer.read_bytes())
+    except ValidationError as error:
+        raise FleetError(f"The answer of {found.goal.id} cannot be read: {error.errors()[0]['msg']}.") from None

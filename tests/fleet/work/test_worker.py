@@ -1,0 +1,174 @@
+"""Workers in processes of their own, on a real PostgreSQL and a bare remote."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from tests.fleet.machines import Machines, entries
+from tests.fleet.postgres import Server
+from tests.project import plan, rule, save, task, until
+
+from swarmgate.fleet.goals.goal import Goal
+
+ALONE = {"auto": ["plan", "phase"]}
+pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
+
+
+def test_a_goal_goes_from_one_machine_through_a_worker_to_its_end(machines: Machines) -> None:
+    project = machines.remote.project
+    project.play(plan("1.1", "1.2"))
+    machines.configure()
+    submitted = project.json("fleet", "submit", "Add parts")
+    assert (submitted["standing"], submitted["queued"]) == ("due", True)
+    machines.start()
+    machines.wait("waiting")
+    shown = project.json("fleet", "show", submitted["goal"])
+    assert shown["status"]["waiting"] == "plan_approval"
+    assert "swarm fleet approve" in project.swarm("fleet", "show", submitted["goal"]).stdout
+    assert project.json("fleet", "approve", submitted["goal"])["said"] == ["the plan"]
+    machines.wait("due")
+    machines.wait("waiting")
+    assert project.json("fleet", "approve", submitted["goal"])["said"] == ["phase 1"]
+    machines.wait("done")
+    goal = Goal.named(submitted["goal"], "")
+    assert machines.remote.completing(goal) == ["1.1", "1.2"]
+    listed = project.json("fleet", "status", "--all")
+    assert [worker["name"] for worker in listed["workers"]] == ["w0"]
+    assert listed["goals"][0]["tasks"] == "2/2"
+    metrics = project.swarm("fleet", "metrics").stdout
+    assert 'swarm_fleet_goals{standing="done"} 1' in metrics
+    until(lambda: entries(machines.remote.home) == [])
+
+
+def test_a_worker_that_is_told_to_end_leaves_its_goal_to_the_next(machines: Machines) -> None:
+    project = machines.remote.project
+    project.play(plan("1.1", "1.2"))
+    machines.configure(approve=ALONE)
+    goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
+    first = machines.start()
+    until(lambda: any(request.headers.get("STEP") == "code" for request in project.requests))
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(30) == 0
+    assert machines.standing() == {goal.id: "due"}
+    assert machines.fleet.status().workers == ()
+    machines.start()
+    machines.wait("done")
+    events = [line["event"] for line in machines.remote.lines(goal)]
+    assert [each["reason"] for each in events if each["type"] == "run_paused"] == ["stopped"]
+    assert machines.remote.completing(goal) == ["1.1", "1.2"]
+
+
+def test_a_step_without_a_safe_point_is_given_back_within_the_time(machines: Machines) -> None:
+    project = machines.remote.project
+    hangs = {"fault": {"kind": "hang", "times": 1}, "then": {"tool_calls": [save(task("1.1"))]}}
+    project.play(rule("architect", "plan", hangs))
+    machines.configure(drain_s=4, dead_s=60)
+    machines.fleet.submit("Add parts")
+    first = machines.start()
+    until(lambda: any(request.headers.get("STEP") == "plan" for request in project.requests))
+    began = time.monotonic()
+    first.send_signal(signal.SIGTERM)
+    assert first.wait(10) == 0
+    assert time.monotonic() - began < 6
+    assert "abandoned" in machines.said()
+    machines.start()
+    machines.wait("waiting", 20)  # and not only when the first one counts as dead
+
+
+def test_a_worker_is_told_to_end_from_another_machine(machines: Machines) -> None:
+    machines.fleet.rebuild()
+    first = machines.start()
+    until(lambda: machines.fleet.status().workers)
+    assert machines.remote.project.json("fleet", "drain") == {"workers": ["w0"]}
+    assert first.wait(20) == 0
+    machines.remote.project.swarm("fleet", "drain", "w0", exits=2)
+
+
+def test_the_goal_of_a_worker_that_was_killed_is_gone_on_with(machines: Machines) -> None:
+    project = machines.remote.project
+    project.play(plan("1.1", "1.2"))
+    machines.configure(approve=ALONE)
+    goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
+    first = machines.start()
+    until(lambda: any(request.headers.get("STEP") == "code" for request in project.requests))
+    os.killpg(first.pid, signal.SIGKILL)
+    assert entries(machines.remote.home)
+    machines.start()
+    machines.wait("done")
+    until(lambda: entries(machines.remote.home) == [])  # what the dead one left is gone, too
+    assert machines.remote.completing(goal) == ["1.1", "1.2"]
+    leases = [line["event"] for line in machines.remote.lines(goal) if line["event"]["type"] == "lease_taken"]
+    assert [(each["epoch"], each["worker"]) for each in leases] == [(1, "w0"), (2, "w1")]
+
+
+def test_a_goal_whose_model_has_reached_its_limit_is_taken_up_again_at_its_end(machines: Machines) -> None:
+    project = machines.remote.project
+    limited = {"fault": {"kind": "429", "times": 1, "retry_after": 4}, "then": {"tool_calls": [save(task("1.1"))]}}
+    project.play(rule("architect", "plan", limited), providers__local={"max_retries": 0})
+    machines.configure(providers__local={"max_retries": 0})
+    machines.fleet.submit("Add parts")
+    machines.start()
+    machines.wait("limit")
+    row = machines.fleet.status().goals[0]
+    assert (row.job, row.at[:16]) == ("queued", row.until[:16])
+    machines.wait("waiting")
+
+
+def test_a_goal_of_a_dropped_database_is_found_again(machines: Machines, server: Server) -> None:
+    project = machines.remote.project
+    project.play(plan("1.1"))
+    machines.configure()
+    goal = machines.fleet.submit("Add parts")
+    server.drop(machines.database)
+    shown = machines.fleet.status()
+    assert (shown.goals[0].goal, shown.workers) == (goal.goal, ())
+    assert "is away" in shown.problem
+    server.create(machines.database.rpartition("=")[2])
+    machines.start()  # a worker that finds an empty database asks the remotes
+    machines.wait("waiting")
+    assert machines.fleet.rebuild() == (0, 1)
+
+
+def test_a_decision_is_on_record_while_the_database_is_away(machines: Machines, server: Server) -> None:
+    project = machines.remote.project
+    project.play(plan("1.1"))
+    machines.configure()
+    goal = machines.fleet.submit("Add parts").goal
+    machines.start("--once").wait(60)
+    machines.wait("waiting")
+    server.drop(machines.database)
+    decided = project.swarm("fleet", "approve", goal)
+    assert "on record, and no worker was told" in decided.stdout
+    server.create(machines.database.rpartition("=")[2])
+    assert project.json("fleet", "rebuild") == {"queued": 1, "goals": 1}
+
+
+def test_as_many_goals_use_a_provider_at_once_as_the_settings_say(machines: Machines) -> None:
+    project = machines.remote.project
+    hangs = {"fault": {"kind": "hang", "times": 1}, "then": {"tool_calls": [save(task("1.1"))]}}
+    project.play(rule("architect", "plan", hangs))
+    machines.configure(concurrency={"local": 1})
+    for _ in range(2):
+        machines.fleet.submit("Add parts")
+    machines.start()
+    until(lambda: project.requests)
+    machines.start()
+    until(lambda: "No token of provider local is left" in machines.said())
+    assert len(project.requests) == 1
+
+
+def test_a_machine_works_for_no_queue_that_promises_what_it_lacks(machines: Machines) -> None:
+    machines.configure(fleet__queues__tall={"labels": ["tool:no-such-program"]})
+    told = machines.remote.project.swarm("worker", "--once", "--queue", "tall", exits=6)
+    assert "no-such-program is not on PATH" in told.stderr
+
+
+def test_a_goal_without_a_database_is_on_record(machines: Machines) -> None:
+    machines.configure(database="")
+    submitted = machines.fleet.submit("Add parts")
+    assert (submitted.queued, submitted.standing) == (False, "due")
+    assert "no database" in submitted.problem
+    assert "no database" in machines.fleet.status().problem
