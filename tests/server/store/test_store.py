@@ -21,6 +21,9 @@ __all__ = ["redis_program", "redis_server"]
 
 EACH = pytest.mark.parametrize("kind", ["sqlite", "redis"])
 
+WORD = "hunter" * 2
+"""The password of a Redis."""
+
 
 @pytest.fixture
 async def store(tmp_path: Path, kind: str, request: pytest.FixtureRequest) -> AsyncIterator[Store]:
@@ -227,13 +230,13 @@ async def test_a_redis_without_memory_refuses_writes_and_still_reads(tmp_path: P
 
 
 async def test_the_password_comes_from_the_environment(tmp_path: Path, redis_program: str) -> None:
-    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter" * 2)
+    guarded = RedisServer(tmp_path, redis_program, tcp=True, password=WORD)
     guarded.start()
     home = tmp_path / "home"
     settings = Server(store=guarded.address, store_password_env="TEAM_REDIS")
     with pytest.raises(MissingRequirement, match="TEAM_REDIS is not set"):
         open_store(settings, home, {})
-    for environ, works in (({"TEAM_REDIS": "hunter22"}, True), ({"TEAM_REDIS": "wrong1"}, False)):
+    for environ, works in (({"TEAM_REDIS": WORD}, True), ({"TEAM_REDIS": "wrong1"}, False)):
         store = open_store(settings, home, environ)
         if works:
             await store.ping()
