@@ -77,6 +77,7 @@ def origin():
 sys.addaudithook(watch)
 import swarmgate
 names = [module.name for module in pkgutil.walk_packages(swarmgate.__path__, "swarmgate.")]
+names.remove("swarmgate.server.runs.preloaded")  # what it is for is to load all that a worker needs
 threads_before = len(sys._current_frames())
 for name in names:
     importlib.import_module(name)

@@ -203,8 +203,8 @@ NESTED = (
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
-    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents"}
-    assert "Example: " in result.stdout or verb in {"gates", "eval", "guard", "agents"}
+    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet"}
+    assert "Example: " in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet"}
     assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
 
 

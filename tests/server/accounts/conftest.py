@@ -33,7 +33,7 @@ def cheap_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     passwords._nobodys.cache_clear()
     if "slow" not in request.keywords:
         hasher = PasswordHasher(1, 8, 1)
-        monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
+        monkeypatch.setattr("swarmgate.server.accounts.passwords._hasher", lambda: hasher)
 
 
 @pytest.fixture

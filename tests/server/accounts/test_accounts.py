@@ -119,7 +119,7 @@ def test_what_is_not_there_is_not_found(accounts: Accounts) -> None:
         with pytest.raises(NotFound):
             ask("a-000000000000")
     with pytest.raises(NotFound):
-        accounts.set_password("a-000000000000", WORDS)
+        accounts.set_password(f"a-{0:012}", WORDS)
 
 
 @pytest.mark.parametrize("how", ["disabled", "deleted"])
@@ -189,7 +189,7 @@ def test_a_hash_of_weaker_parameters_is_replaced_at_the_next_login(
     accounts: Accounts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = accounts.create("ada", password=WORDS)
-    monkeypatch.setattr(passwords, "_hasher", lambda: PasswordHasher(2, 16, 1))
+    monkeypatch.setattr("swarmgate.server.accounts.passwords._hasher", lambda: PasswordHasher(2, 16, 1))
     kept = [_hash(tmp_path)]
     for _ in range(2):
         assert accounts.check_password("ada", WORDS) == ada

