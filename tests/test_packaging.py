@@ -77,7 +77,8 @@ def origin():
 sys.addaudithook(watch)
 import swarmgate
 names = [module.name for module in pkgutil.walk_packages(swarmgate.__path__, "swarmgate.")]
-names.remove("swarmgate.server.runs.preloaded")  # what it is for is to load all that a worker needs
+# What that is for is to load all that a worker needs.
+names = [name for name in names if not name.endswith(".preloaded")]
 threads_before = len(sys._current_frames())
 for name in names:
     importlib.import_module(name)
@@ -213,7 +214,7 @@ def test_the_installation_of_the_readme_works_as_it_is_written(tmp_path: Path) -
 def test_no_line_installs_a_name_that_no_index_has_from_us() -> None:
     """`pip install 'swarmgate[server]'` adds packages where swarmgate is installed: pip asks for no other one then."""
     tools = r"(?:pip|pipx|uv|uv pip|uv tool) (?:install|run|add|upgrade)|pip wheel|uvx"
-    name = re.compile(rf"(?:{tools})\b[^\n`,]*?(?<![\w/.-])swarmgate(?:\[(?!server\])|(?![\[\w/.-]))")
+    name = re.compile(rf"(?:{tools})\b[^\n`,]*?(?<![\w/.-])swarmgate(?:\[(?!(?:server|fleet)\])|(?![\[\w/.-]))")
     assert not name.search("pip install 'swarmgate[server]'")
     assert name.search("run: pipx install swarmgate\n")
     assert name.search("`pip install 'swarmgate[eval]'`")

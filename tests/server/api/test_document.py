@@ -58,6 +58,8 @@ ELSEWHERE = {
     "hooks": "commands of the user's own on their machine",
     "eval": "measures swarmgate itself",
     "serve": "starts the server",
+    "worker": "works for a fleet, which has its own line",
+    "fleet": "hands goals to a fleet: the server has a queue of its own",
     "server": "keeps the server itself",
 }
 """Verbs that neither look at a goal nor decide about one, and why."""
