@@ -9,7 +9,7 @@ import pytest
 from swarmgate.config import Server, load
 from swarmgate.errors import ConfigError
 
-WORD = "".join(["ge", "heim"])
+WORD = "geheim"
 
 
 def refusal(tmp_path: Path, toml: str) -> str:

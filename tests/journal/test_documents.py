@@ -31,6 +31,9 @@ Kind = Literal["files", "sqlite", "redis"]
 EACH = pytest.mark.parametrize("kind", ["files", "sqlite", "redis"])
 ODD = "Zürich\r\n\ttab \x00 nul \u2028 🦀 ' \" -- ;"
 
+WORD = "hunter" * 2
+"""The password of a Redis."""
+
 
 @pytest.fixture
 def where(kind: Kind, request: pytest.FixtureRequest) -> str:
@@ -379,12 +382,12 @@ def test_the_stamp_changes_when_something_is_written(
 def test_the_password_is_looked_up_and_a_note_that_is_none_is_told(
     folder: SwarmFolder, tmp_path: Path, redis_program: str
 ) -> None:
-    guarded = RedisServer(tmp_path, redis_program, tcp=True, password="hunter" * 2)
+    guarded = RedisServer(tmp_path, redis_program, tcp=True, password=WORD)
     guarded.start()
-    environ = {"TEAM_REDIS": "hunter22"}
+    environ = {"TEAM_REDIS": WORD}
     store = opened(folder.path, guarded.address, password_env="TEAM_REDIS", environ=environ)
     store.put("a", "x", "kept")
-    assert "hunter22" not in (folder.path / "discussions.redis").read_text()
+    assert WORD not in (folder.path / "discussions.redis").read_text()
     with pytest.raises(LedgerError, match="TEAM_REDIS is not set"):
         opened(folder.path, guarded.address, password_env="TEAM_REDIS", environ={}).get("a", "x")
     with pytest.raises(LedgerError, match="cannot be used: it asks for a password"):

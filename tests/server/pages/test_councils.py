@@ -73,7 +73,9 @@ def test_a_vote_is_a_row_and_a_council_is_begun_by_a_form(
 
 
 @pytest.mark.slow
-def test_a_decision_that_waits_for_a_person_takes_their_stand(visit: Visits, repo: str, project: Project) -> None:
+def test_a_decision_that_waits_for_a_person_takes_their_stand(
+    visit: Visits, repo: str, project: Project, server: Running
+) -> None:
     dev = rule("participant", "contribute", {"text": json.dumps({"agreement": 0.9, "stand": "agree"})})
     project.play(dev, rule("participant", "facilitate", {"text": json.dumps({"proposal": "We do it."})}))
     project.git("add", "-A")
@@ -84,6 +86,7 @@ def test_a_decision_that_waits_for_a_person_takes_their_stand(visit: Visits, rep
     )
     place = begun.headers["location"]
     until(lambda: "It waits for you" in ada.get(place), 90)
+    until(lambda: not server.app.state.rooms.runs.working(), 90)  # the one that asked has ended
     assert "stand" in ada.told(ada.send(place, f"{place}/answer", text="So be it."))
     assert ada.told(ada.send(place, f"{place}/answer", stand="agree", text="So be it.")) == "Said."
     until(lambda: "complete" in ada.get(place), 90)
