@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -37,10 +37,8 @@ def install(app: FastAPI) -> None:
 
     Its errors are handled already: a browser that goes to where nothing is gets a page, everybody else what they got.
     """
-    router = APIRouter(include_in_schema=False)
     for each in (login, needs, goals, councils, cost, ledgers, settings):
-        router.include_router(each.routes)
-    app.include_router(router)
+        app.router.routes.extend(each.routes.routes)  # as those of the interface: a router in a router takes its time
     app.add_exception_handler(HTTPException, _for_browsers(app.exception_handlers[HTTPException]))
     app.mount("/static", _Static(directory=STATIC), name="static")
 

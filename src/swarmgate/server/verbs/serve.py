@@ -84,15 +84,14 @@ def _serve(
 
     if yes and not demo:
         raise UsageError("--yes approves in the demo alone.", hint="For your own goals see [approve] auto")
-    gc.enable()
+
+    def begun(started: Started) -> None:
+        gc.freeze()  # what is loaded stays: no collection looks at it
+        gc.enable()
+        _tell(terminal, started, wanted, open_page=open_page)
+
     wanted = Wanted(here=None if demo else Path.cwd(), demo=demo, yes=yes)
-    serve(
-        load(flags={"server": flags}),
-        home=home,
-        environ=os.environ,
-        wanted=wanted,
-        started=lambda started: _tell(terminal, started, wanted, open_page=open_page),
-    )
+    serve(load(flags={"server": flags}), home=home, environ=os.environ, wanted=wanted, started=begun)
 
 
 def _tell(terminal: Terminal, started: Started, wanted: Wanted, *, open_page: bool) -> None:
