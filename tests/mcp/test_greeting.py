@@ -26,7 +26,7 @@ async def test_it_says_what_the_package_would(revision: str, repo: Path, connect
     params = InitializeRequestParams(
         protocolVersion=revision,
         capabilities={},
-        clientInfo=Implementation(name="a", version="1"),  # type: ignore[arg-type]  # pydantic makes a record of it
+        clientInfo=Implementation(name="a", version="1"),
     )
     async with connect(repo) as client:
         said = await client.send_request(InitializeRequest(params=params), InitializeResult)  # type: ignore[arg-type]  # a request of a client
