@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import load
+from swarmgate.domain import actor as actors
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import RevisionRequested
 from swarmgate.domain.next_step import open_questions
@@ -26,7 +27,7 @@ from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.fleet.goals import submission
 from swarmgate.fleet.goals.checkout import Site, checked_out, home_of, require
 from swarmgate.fleet.goals.goal import Goal, Standing, Summary
-from swarmgate.fleet.goals.submission import decide
+from swarmgate.fleet.goals.submission import decide, git_setting
 from swarmgate.fleet.goals.summaries import summaries
 from swarmgate.fleet.queue import database, outcomes, workers
 from swarmgate.fleet.queue.jobs import Jobs, Listed
@@ -121,6 +122,7 @@ class Fleet:
         start: any folder inside a project, whose settings then hold; elsewhere those of the user's file.
         environ: where settings and keys are looked up.
         flags: settings that win over files and environment, nested as in config.toml.
+        actor: who decides, as ledgers name them, such as `user:ada`; empty: by the name that commits of theirs have.
     """
 
     def __init__(
@@ -129,10 +131,18 @@ class Fleet:
         *,
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
+        actor: str = "",
     ) -> None:
         self._start = (start or Path.cwd()).resolve()
         self._environ = os.environ if environ is None else environ
         self._flags = flags or {}
+        self._actor = actor
+
+    @cached_property
+    def actor(self) -> str:
+        """Who decides, as ledgers name them: several people do on one goal, from machines of their own."""
+        name = " ".join(git_setting(self._start, "user.name").split())
+        return self._actor or (actors.named(name) if name else actors.USER)
 
     @cached_property
     def folder(self) -> SwarmFolder | None:
@@ -206,6 +216,7 @@ class Fleet:
             queue=queue or self.config.fleet.queue,
             priority=priority,
             environ=self._environ,
+            actor=self.actor,
         )
         return self._told(goal, summary)
 
@@ -230,7 +241,7 @@ class Fleet:
 
         def requested(swarm: Swarm) -> None:
             with swarm.project.writing() as ledger:
-                ledger.append([RevisionRequested(text=text)], expect=ledger.state.seq, actor="user")
+                ledger.append([RevisionRequested(text=text)], expect=ledger.state.seq, actor=self.actor)
 
         return self._decided(goal, requested)
 
@@ -389,7 +400,7 @@ class Fleet:
 
     def _decided(self, goal: str, decision: Callable[[Swarm], object]) -> Decided:
         named = self.named(goal)
-        result, summary = decide(self.site(named.repo), named, decision, environ=self._environ)
+        result, summary = decide(self.site(named.repo), named, decision, environ=self._environ, actor=self.actor)
         said = tuple(map(str, result)) if isinstance(result, tuple) else (str(result),) if result else ()
         return self._told(named, summary).model_copy(update={"said": said})
 

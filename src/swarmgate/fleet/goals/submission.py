@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from swarmgate.config import load
+from swarmgate.domain.actor import USER
 from swarmgate.domain.events.event import GoalSet
 from swarmgate.domain.state.unattended import Unattended, rules_of
 from swarmgate.engine.initialise import initialise
@@ -35,6 +36,7 @@ def submit(
     priority: int = 0,
     argv: tuple[str, ...] = (),
     environ: Mapping[str, str] | None = None,
+    actor: str = USER,
 ) -> tuple[Goal, Summary]:
     """Makes a goal in the remote: its ledger begins, and no worker knows of it yet.
 
@@ -47,6 +49,7 @@ def submit(
         priority: goals of a higher one go first.
         argv: of an errand: what a worker runs; empty: it is a goal.
         environ: for the settings.
+        actor: who wants it, as the ledger names them.
 
     Raises:
         UsageError: there is nothing said, or no settings.
@@ -61,8 +64,8 @@ def submit(
         queue=queue,
         priority=priority,
         base=site.base,
-        author=_git_setting(here, "user.name"),
-        email=_git_setting(here, "user.email"),
+        author=git_setting(here, "user.name"),
+        email=git_setting(here, "user.email"),
         created=now(),
         argv=argv,
     )
@@ -76,12 +79,17 @@ def submit(
             if argv:
                 publication.recorded(ledger)
             else:
-                ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor="user")
+                ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor=actor)
         return goal, summarised(swarm.state, wish, rules, decided=True)
 
 
 def decide(
-    site: Site, goal: Goal, decision: Callable[[Swarm], R], *, environ: Mapping[str, str] | None = None
+    site: Site,
+    goal: Goal,
+    decision: Callable[[Swarm], R],
+    *,
+    environ: Mapping[str, str] | None = None,
+    actor: str = USER,
 ) -> tuple[R, Summary]:
     """Records what a person decides, on the goal as it is now; when a worker was faster, on what that left.
 
@@ -90,6 +98,7 @@ def decide(
         goal: which one.
         decision: what is done with it; it is done again where the goal moved on meanwhile.
         environ: for the settings.
+        actor: who decides, as the ledger names them.
 
     Raises:
         SwarmError: of the decision, which does not fit.
@@ -100,7 +109,7 @@ def decide(
         with goals.checked_out(site, goal) as found:
             rules = _rules(found, environ)
             publication = GoalPublication(found, rules=rules, decided=True)
-            swarm = Swarm(found.root, publication=publication, environ=environ)
+            swarm = Swarm(found.root, publication=publication, environ=environ, actor=actor)
             try:
                 result = decision(swarm)
             except LeaseLost:
@@ -134,6 +143,7 @@ def _bring(found: Checkout, settings: Path | None) -> None:
             shutil.copyfile(source, target / name)
 
 
-def _git_setting(folder: Path, key: str) -> str:
+def git_setting(folder: Path, key: str) -> str:
+    """What the user has set in git, as a repository in a folder sees it; empty: nothing."""
     code, out, _ = call(folder, "config", "--get", key)
     return "" if code else out.decode(errors="replace").strip()
