@@ -34,7 +34,7 @@ class Machines:
         tables = {key: value for key, value in settings.items() if key not in own}
         fleet = {**QUICK, "database": self.database, "home": str(self.remote.home), **own}
         repository = {"remote": str(self.remote.path), "base": "main"}
-        self.remote.project.configure(fleet=fleet, fleet__repositories__calc=repository, **tables)
+        self.remote.project.configure(fleet=fleet, **{"fleet__repositories__calc": repository, **tables})
 
     @property
     def fleet(self) -> Fleet:

@@ -123,6 +123,7 @@ class Fleet:
         environ: where settings and keys are looked up.
         flags: settings that win over files and environment, nested as in config.toml.
         actor: who decides, as ledgers name them, such as `user:ada`; empty: by the name that commits of theirs have.
+        config: the settings, of who has them; None: they are read.
     """
 
     def __init__(
@@ -132,11 +133,12 @@ class Fleet:
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
         actor: str = "",
+        config: Config | None = None,
     ) -> None:
         self._start = (start or Path.cwd()).resolve()
         self._environ = os.environ if environ is None else environ
         self._flags = flags or {}
-        self._actor = actor
+        self._actor, self._config = actor, config
 
     @cached_property
     def actor(self) -> str:
@@ -155,6 +157,8 @@ class Fleet:
     @cached_property
     def config(self) -> Config:
         """The settings; raises `ConfigError`."""
+        if self._config is not None:
+            return self._config
         file = self.folder.config if self.folder else None
         return load(project_file=file, environ=self._environ, flags=self._flags)
 
@@ -369,7 +373,9 @@ class Fleet:
             RemoteAway, QueueAway: a remote, or the database, is out of reach.
         """
         settings = self.config.fleet
-        return rebuild(settings.database, self.sites.values(), retry_s=settings.retry_s)
+        return rebuild(
+            settings.database, self.sites.values(), retry_s=settings.retry_s, heartbeat_s=settings.heartbeat_s
+        )
 
     def metrics(self) -> Metrics:
         """The numbers of the fleet.
@@ -410,11 +416,20 @@ class Fleet:
         if not summary.standing.open:
             return decided
         try:
-            with database.line(self.config.fleet.database) as app:
-                Jobs(app).enqueue(place(goal, summary, retry_s=self.config.fleet.retry_s))
+            self.put_in_line(goal, summary)
         except SwarmError as error:  # away, not configured, or the extra is missing: it is on record all the same
             return decided.model_copy(update={"problem": f"{error.message} Later: swarm fleet rebuild"})
         return decided.model_copy(update={"queued": True})
+
+    def put_in_line(self, goal: Goal, summary: Summary) -> None:
+        """Puts a goal in line where a worker can go on with it.
+
+        Raises:
+            SwarmError: there is no database, or it is away, or the extra `fleet` is not installed.
+        """
+        if summary.standing.open:
+            with database.line(self.config.fleet.database) as app:
+                Jobs(app).enqueue(place(goal, summary, retry_s=self.config.fleet.retry_s))
 
     def _line(self) -> tuple[dict[str, Listed], dict[str, outcomes.Noted], tuple[WorkerRow, ...], str]:
         url = self.config.fleet.database

@@ -100,6 +100,7 @@ class Work:
             if found.wish.argv:
                 return self._errand(found, config)
             state = swarm.state
+            lease.require_own(found, state)
             if not _due(state, rules):
                 standing, until = standing_of(state, rules)
                 return Outcome(standing=standing, until=until)
