@@ -15,7 +15,7 @@ from swarmgate.fleet.goals.goal import Goal, Standing, Summary
 from swarmgate.fleet.queue import database as queue
 from swarmgate.fleet.queue.jobs import Jobs, Place, bury, due_at
 from swarmgate.fleet.queue.tokens import Tokens
-from swarmgate.fleet.queue.workers import Register, holder
+from swarmgate.fleet.queue.workers import Register, free, holder
 
 GOAL, OTHER = Goal("calc", "g-000000000001"), Goal("calc", "g-000000000002")
 SOON = datetime.now(UTC) + timedelta(hours=1)
@@ -97,6 +97,9 @@ def test_a_worker_that_is_heard_of_holds_its_goal(database: str) -> None:
         assert holder(connection, GOAL.lock, "w2", 20) == "w1"
         assert holder(connection, GOAL.lock, "w1", 20) == ""
         assert holder(connection, OTHER.lock, "w2", 20) == ""
+        free(connection, "w1")
+        assert holder(connection, GOAL.lock, "w2", 20) == ""
+        Register(connection, "w1", queues=["default"], labels=[]).beat(GOAL.lock)
         connection.execute("UPDATE swarm_workers SET seen = now() - interval '21 seconds'")
         assert holder(connection, GOAL.lock, "w2", 20) == ""
 

@@ -82,6 +82,11 @@ def holder(connection: psycopg.Connection[Any], goal: str, name: str, silent_s: 
     return str(row["name"]) if row else ""
 
 
+def free(connection: psycopg.Connection[Any], name: str) -> None:
+    """Says that a worker works on nothing now, without waiting for its next sign of life."""
+    connection.execute("UPDATE swarm_workers SET goal = '' WHERE name = %s", (name,))
+
+
 def drain(connection: psycopg.Connection[Any], name: str) -> tuple[str, ...]:
     """Tells a worker (empty: all) to end at its next safe point; returns those that are told."""
     rows = connection.execute("UPDATE swarm_workers SET draining = true WHERE %s IN ('', name) RETURNING name", (name,))

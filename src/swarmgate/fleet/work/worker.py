@@ -293,8 +293,9 @@ class Worker:
 
     def _give_back(self, goal: Goal) -> None:
         wanted, self._wanted = self._wanted, {}
-        if wanted:
-            with contextlib.suppress(QueueAway), database.connected(self.settings.database) as connection:
+        with contextlib.suppress(QueueAway), database.connected(self.settings.database) as connection:
+            workers.free(connection, self.name)
+            if wanted:
                 _tokens(connection, goal, wanted).give_back()
 
     def _note(self, goal: Goal, noted: Noted) -> None:
