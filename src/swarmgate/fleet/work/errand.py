@@ -67,7 +67,7 @@ def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: thread
     Args:
         found: of the errand.
         worker: who runs it.
-        environ: where keys stand.
+        environ: all variables that it is told.
         ending: set when it has to end.
 
     Raises:
@@ -90,7 +90,7 @@ def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: thread
 async def _run(found: Checkout, environ: Mapping[str, str], ending: threading.Event) -> process.Completed:
     command = [sys.executable, "-m", "swarmgate", *found.wish.argv, "--json"]
     task = asyncio.create_task(
-        process.run(command, cwd=found.root, timeout_s=_LONGEST_S, env=dict(environ), output_limit=_PRINTED)
+        process.run(command, cwd=found.root, timeout_s=_LONGEST_S, env=environ, inherit=False, output_limit=_PRINTED)
     )
     while not task.done():
         await asyncio.wait([task], timeout=_LOOK_S)
