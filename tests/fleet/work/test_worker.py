@@ -15,7 +15,7 @@ from tests.project import plan, rule, save, task, until
 from swarmgate.fleet.goals.checkout import sweep
 from swarmgate.fleet.goals.goal import Goal
 from swarmgate.fleet.queue import database as queue
-from swarmgate.fleet.queue.jobs import TASK
+from swarmgate.fleet.queue.jobs import TASK, Jobs
 
 ALONE = {"auto": ["plan", "phase"]}
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
@@ -162,13 +162,19 @@ def test_as_many_goals_use_a_provider_at_once_as_the_settings_say(machines: Mach
     assert len(project.requests) == 1
 
 
-def test_a_job_that_names_no_goal_is_refused(machines: Machines, tmp_path: Path) -> None:
+def test_a_job_that_names_no_goal_is_refused_and_one_of_a_goal_that_is_gone_ends(
+    machines: Machines, tmp_path: Path
+) -> None:
     machines.fleet.rebuild()
     with queue.line(machines.database) as app:
-        app.configure_task(TASK, lock="x", queueing_lock="x", queue="default").defer(repo="calc", goal="../../../x")
+        for name in ("../../../x", "g-0123456789ab"):
+            app.configure_task(TASK, lock=name, queueing_lock=name, queue="default").defer(repo="calc", goal=name)
     assert machines.start("--once").wait(60) == 0
     assert "refused" in machines.said()
+    assert "gone" in machines.said()
     assert not list(tmp_path.rglob("x-*"))
+    with queue.line(machines.database) as app:
+        assert Jobs(app).listed() == {}
 
 
 def test_what_a_worker_left_that_was_killed_is_taken_away(tmp_path: Path) -> None:

@@ -255,6 +255,14 @@ def all_goals(site: Site) -> dict[str, str]:
     return {ref.rpartition("/")[2]: commit for ref, commit in listed.items()}
 
 
+def gone(site: Site, goal: Goal) -> bool:
+    """Whether the remote answers, and has no such goal: it was archived, or there never was one."""
+    try:
+        return not shared_refs.listed(site.home, site.remote, [goal.ref])
+    except RemoteAway:
+        return False
+
+
 def require(site: Site, goal: Goal) -> None:
     """Requires that the remote has the goal.
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import __version__
 from swarmgate.config import is_program
 from swarmgate.errors import FleetError, NewerGoal, QueueAway, RemoteAway, SwarmError
-from swarmgate.fleet.goals.checkout import sweep
+from swarmgate.fleet.goals.checkout import gone, sweep
 from swarmgate.fleet.goals.goal import Goal, Standing
 from swarmgate.fleet.queue import database, outcomes, workers
 from swarmgate.fleet.queue.jobs import TASK, Place, bury, deferred, waiting
@@ -259,6 +259,8 @@ class Worker:
         except NewerGoal as error:
             return Noted(standing="elsewhere", why=error.message, code=error.code), AGAIN_S
         except RemoteAway as error:
+            if await asyncio.to_thread(gone, site, goal):
+                return Noted(standing="gone", why=error.message, code=error.code), None
             return Noted(standing="away", why=error.message, code=error.code), AGAIN_S
         except SwarmError as error:
             return Noted(standing="not here", why=error.message, code=error.code), settings.retry_s
