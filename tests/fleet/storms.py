@@ -124,10 +124,7 @@ class Storm:
 
     def summaries(self) -> dict[str, Summary]:
         """The newest commit of each goal, as the remote has it."""
-        form = "--format=%(refname)%00%(contents)%00%01"
-        listed = self.machines.remote.git("for-each-ref", form, "refs/swarm/goals")
-        records = (each.strip("\n").partition("\0") for each in listed.split("\0\1") if each.strip())
-        return {ref.rpartition("/")[2]: Summary.read(text) for ref, _, text in records}
+        return self.machines.remote.summaries()
 
     def tips(self) -> dict[str, int]:
         """How many lines the ledger of each goal has."""

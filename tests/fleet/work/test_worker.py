@@ -12,6 +12,7 @@ from tests.fleet.machines import Machines, entries
 from tests.fleet.postgres import Server
 from tests.project import plan, rule, save, task, until
 
+from swarmgate.fleet.facade import GoalRow
 from swarmgate.fleet.goals.checkout import sweep
 from swarmgate.fleet.goals.goal import Goal
 from swarmgate.fleet.queue import database as queue
@@ -93,14 +94,19 @@ def test_a_worker_is_told_to_end_from_another_machine(machines: Machines) -> Non
 
 def test_a_goal_whose_model_has_reached_its_limit_is_taken_up_again_at_its_end(machines: Machines) -> None:
     project = machines.remote.project
-    limited = {"fault": {"kind": "429", "times": 1, "retry_after": 4}, "then": {"tool_calls": [save(task("1.1"))]}}
+    limited = {"fault": {"kind": "429", "times": 1, "retry_after": 8}, "then": {"tool_calls": [save(task("1.1"))]}}
     project.play(rule("architect", "plan", limited), providers__local={"max_retries": 0})
     machines.configure(providers__local={"max_retries": 0})
     machines.fleet.submit("Add parts")
     machines.start()
-    machines.wait("limit")
-    row = machines.fleet.status().goals[0]
-    assert (row.job, row.at[:16]) == ("queued", row.until[:16])
+    seen: list[GoalRow] = []
+
+    def limited_now() -> bool:
+        seen[:] = machines.fleet.status().goals
+        return (seen[0].standing, seen[0].job) == ("limit", "queued")
+
+    until(limited_now)
+    assert seen[0].at[:16] == seen[0].until[:16]
     machines.wait("waiting")
 
 
