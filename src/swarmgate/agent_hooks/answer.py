@@ -1,7 +1,7 @@
 """Words what a hook answers: an exit code, with text for the model on stderr or JSON on stdout.
 
-Exit code 2 with a text on stderr refuses a tool, holds a session, or tells findings, in all programs. The one exception is
-Gemini CLI, which would hide the result of a tool from its model: after a tool, it gets JSON.
+Claude Code and Codex take exit code 2 with a text on stderr as a refusal of a tool, as a hold of a session, and as
+findings. Gemini CLI takes it for a hook that failed, and hides the result of the tool; its events are answered in JSON.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import NamedTuple
 LONGEST = 9_000
 """Characters of a text for a model: Claude Code cuts at 10,000."""
 REFUSED = 2
-"""The exit code by which every program refuses, holds, or takes findings."""
+"""The exit code by which a tool is refused, a session is held, and findings are told."""
+_GEMINI = frozenset({"BeforeTool", "AfterTool", "AfterAgent"})
+"""The events of Gemini CLI."""
 
 
 class Answer(NamedTuple):
@@ -23,8 +25,10 @@ class Answer(NamedTuple):
     exit_code: int = 0
 
 
-def refused(text: str) -> Answer:
+def refused(event: str, text: str) -> Answer:
     """The tool is not run, or the session does not end; the model reads why."""
+    if event in _GEMINI:
+        return Answer(stdout=json.dumps({"decision": "deny", "reason": bounded(text)}) + "\n")
     return Answer(stderr=f"{bounded(text)}\n", exit_code=REFUSED)
 
 
@@ -32,7 +36,7 @@ def findings(event: str, text: str) -> Answer:
     """The model reads a text after a tool ran; no text: nothing is said."""
     if not text:
         return Answer()
-    return context(event, text) if event == "AfterTool" else refused(text)
+    return context(event, text) if event in _GEMINI else refused(event, text)
 
 
 def context(event: str, text: str) -> Answer:

@@ -74,10 +74,12 @@ def _asked(event: str) -> Callable[[HookRequest], Answer]:
 
 
 def _failed(event: str, why: str) -> Answer:
-    """What is answered where nothing could be judged: a tool is refused, a session is held (both a bounded number of
-    times), and what only tells says that it could not."""
+    """What is answered where nothing could be judged.
+
+    A tool is refused, a session is held a bounded number of times, and what only tells says that it could not.
+    """
     if event == "pre-tool-use":
-        return refused(f"swarmgate could not judge this call, so it is not made: {why}")
+        return refused("", f"swarmgate could not judge this call, so it is not made: {why}")
     if event == "stop":
         from swarmgate.agent_hooks.events import stop  # noqa: PLC0415 - late: see above
 

@@ -1,7 +1,7 @@
 """Parses what a program hands to a hook: JSON on standard input, from outside and of any shape.
 
-Claude Code, Codex and Gemini CLI send the same fields, and the plugin for OpenCode does so as well. Nothing here imports
-more than a bare Python has: a hook runs after every edit.
+Claude Code, Codex and Gemini CLI send the same fields, and the plugin for OpenCode does so as well. Nothing here
+imports more than a bare Python has: a hook runs after every edit.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class HookRequest(NamedTuple):
     def patch(self) -> str:
         """The patch that the tool would apply; empty where it applies none."""
         values = (self.arguments.get(key) for key in ("command", "input", "patchText", "patch"))
-        return next((each for each in values if isinstance(each, str) and each.lstrip().startswith("*** Begin Patch")), "")
+        return next(
+            (each for each in values if isinstance(each, str) and each.lstrip().startswith("*** Begin Patch")), ""
+        )
 
     @property
     def paths(self) -> tuple[str, ...]:

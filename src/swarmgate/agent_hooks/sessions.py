@@ -1,6 +1,6 @@
 """Remembers sessions of other programs: what each started from, how often it was held, when it was let go.
 
-They lie in the user's state folder, outside of the repository: a session that could write its own start would have none.
+They lie in the user's state folder, outside of the repository: a session that could write its own start had none.
 """
 
 from __future__ import annotations

@@ -20,22 +20,22 @@ def answer(request: HookRequest) -> Answer:
     """The answer to a tool that is about to be used."""
     command = request.command
     if command is not None:
-        return _command(command, request.cwd)
+        return _command(request.event, command, request.cwd)
     root = top_of(request.cwd) or request.cwd
     for path in request.paths:
         if why := _guarded(path, root):
-            return refused(f"swarmgate refuses to write {_shown(path)}: {why}")
+            return refused(request.event, f"swarmgate refuses to write {_shown(path)}: {why}")
     return Answer()
 
 
-def _command(command: str, cwd: str) -> Answer:
+def _command(event: str, command: str, cwd: str) -> Answer:
     found = _judged(command, cwd)
     if found.allowed:
         return Answer()
     from swarmgate.domain.text.printable import printable  # noqa: PLC0415 - late: only to tell
 
     reasons = [f"- `{each.command}`: {each.why} ({each.rule})" for each in found.reasons]
-    return refused(printable("\n".join(["swarmgate refuses this command; it was not run:", *reasons, _WAY_OUT])))
+    return refused(event, printable("\n".join(["swarmgate refuses this command; it was not run:", *reasons, _WAY_OUT])))
 
 
 def _judged(command: str, cwd: str) -> Judgement:

@@ -1,4 +1,4 @@
-"""Decides whether a session may end: what it changed has to pass the gates, and it is held a bounded number of times."""
+"""Decides whether a session may end: what it changed has to pass the gates, but it is held only a few times."""
 
 from __future__ import annotations
 
@@ -36,9 +36,13 @@ def answer(request: HookRequest) -> Answer:
         tree, base = repository.snapshot(), sessions.base(session)
         problem = "" if tree in {base, session.passed} else _found(repository, base, settings.gates_s)
     except SwarmError as error:
-        settings, tree, problem = AgentHooks(), "", f"swarmgate could not judge it: {error.message} {error.hint}".strip()
+        settings, tree, problem = (
+            AgentHooks(),
+            "",
+            f"swarmgate could not judge it: {error.message} {error.hint}".strip(),
+        )
     if problem:
-        return _held(sessions, session, settings, tree, problem)
+        return _held(request.event, sessions, session, settings, tree, problem)
     sessions.keep(session.model_copy(update={"held": 0, "passed": tree}))
     return Answer()
 
@@ -52,7 +56,7 @@ def unjudged(why: str, folder: str) -> Answer:
     """
     try:
         sessions = Sessions(Repository.discover(Path(top_of(folder) or folder), lenient=True))
-        return _held(sessions, sessions.of(_LOST), AgentHooks(), "", f"swarmgate could not judge it: {why}")
+        return _held("", sessions, sessions.of(_LOST), AgentHooks(), "", f"swarmgate could not judge it: {why}")
     except (SwarmError, OSError):
         return told(f"swarmgate could not judge this session, and lets it end: {why}")
 
@@ -63,7 +67,7 @@ def _settings(root: Path) -> AgentHooks:
     return settings_at(root)[1].agent_hooks
 
 
-def _held(sessions: Sessions, session: Session, settings: AgentHooks, tree: str, problem: str) -> Answer:
+def _held(event: str, sessions: Sessions, session: Session, settings: AgentHooks, tree: str, problem: str) -> Answer:
     """Holds the session; or tells the person and lets it go, when it was held as often as the settings say."""
     if session.held >= settings.tries:
         gone = LetGo(time=now(), tree=tree, why=problem.partition("\n")[0])
@@ -73,9 +77,11 @@ def _held(sessions: Sessions, session: Session, settings: AgentHooks, tree: str,
     number = session.held + 1
     sessions.keep(session.model_copy(update={"held": number}))
     return refused(
-        f"swarmgate holds this session ({number} of {settings.tries}): what it changed does not pass the gates.\n{problem}\n"
+        event,
+        f"swarmgate holds this session ({number} of {settings.tries}): what it changed does not pass the gates.\n"
+        f"{problem}\n"
         "Mend what is found, without suppressing it, and end again. `swarm gates explain RULE` says what a rule wants. "
-        f"What cannot be mended, tell the person ({_WAY_OUT})."
+        f"What cannot be mended, tell the person ({_WAY_OUT}).",
     )
 
 

@@ -1,7 +1,7 @@
 """Puts hooks into the settings of a program, and takes them out again; first as a difference, then on disk.
 
-Before a file is changed, it is copied to the user's state folder. Where it is as it was left when the hooks are taken out
-again, that copy comes back, byte for byte; where it was edited since, only what was installed is cut out.
+Before a file is changed, it is copied to the user's state folder. Where it is as it was left when the hooks are taken
+out again, that copy comes back, byte for byte; where it was edited since, only what was installed is cut out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Change(Frozen):
 
 
 class Backup(Frozen):
-    """What stood in a file before: its bytes lie in `copy` (empty: there was no file), `written` is the hash of ours."""
+    """What stood in a file, in the copy of that name (empty: there was no file), and the hash of what was written."""
 
     path: Path
     copy_name: str

@@ -37,7 +37,7 @@ def with_entry(text: bytes, event: str, entry: dict[str, Any]) -> bytes:
 
 
 def without_entries(text: bytes) -> bytes:
-    """The file without the entries that were installed, and without what held nothing else; `b""` where nothing is left.
+    """The file without the entries that were installed, and without what held nothing else; empty: nothing is left.
 
     Raises:
         UsageError: as above.

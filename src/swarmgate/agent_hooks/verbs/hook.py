@@ -24,7 +24,8 @@ app = typer.Typer(
 )
 
 _Name = Annotated[
-    Literal["claude", "codex", "gemini", "opencode"], typer.Argument(metavar="PROGRAM", help="claude, codex, gemini or opencode.")
+    Literal["claude", "codex", "gemini", "opencode"],
+    typer.Argument(metavar="PROGRAM", help="claude, codex, gemini or opencode."),
 ]
 _User = Annotated[
     bool, typer.Option("--user/--project", help="Your own settings, for all repositories; or those of this repository.")
@@ -79,7 +80,12 @@ def status(repo: Repo = None, json: Json = False) -> None:
         root = _root(repo)
         scopes = {"project": root, "user": None}
         places = [
-            {"program": name, "scope": scope, "path": str(program.place(place)), "installed": installing.installed(name, place)}
+            {
+                "program": name,
+                "scope": scope,
+                "path": str(program.place(place)),
+                "installed": installing.installed(name, place),
+            }
             for name, program in PROGRAMS.items()
             for scope, place in scopes.items()
         ]

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 WITHIN_S = 0.22
 """Seconds that an edit waits for what is quick: with the start of the hook and its question, 0.3 s."""
+_COLD_S = 5.0
+"""Seconds that it waits while the gates are still being loaded."""
 
 
 class Looker:
@@ -38,10 +40,14 @@ class Looker:
         self._edits: dict[str, int] = {}
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=2)
+        self._loaded = threading.Event()
 
     def prepare(self) -> None:
         """Loads what the gates need, so that the first edit finds it there."""
-        judging.prepare(self.root)
+        try:
+            judging.prepare(self.root)
+        finally:
+            self._loaded.set()
 
     def look(self, session: str, paths: list[str]) -> str:
         """What is found in these files, and what was found late in others; a text for the model, empty: nothing."""
@@ -55,7 +61,7 @@ class Looker:
         slow = self._pool.submit(self._judged, session, names, "slow")
         slow.add_done_callback(lambda done: self._keep(done, edits))
         try:
-            text = quick.result(WITHIN_S)
+            text = quick.result(WITHIN_S if self._loaded.is_set() else _COLD_S)
         except StillLooking:
             quick.add_done_callback(lambda done: self._keep(done, edits))
             text = ""

@@ -1,7 +1,7 @@
 """The warm process: this module is run, not imported.
 
-It reads `{"root": ..., "place": ...}` on stdin, goes into the background, listens on the socket `place` and prints its pid.
-A question is a line of JSON, the answer a text in JSON. The socket lies in a folder that only its user can enter.
+It reads `{"root": ..., "place": ...}` on stdin, goes into the background, listens on the socket `place` and prints its
+pid. A question is a line of JSON, the answer a text in JSON. The socket lies in a folder that only its user can enter.
 """
 
 from __future__ import annotations

@@ -200,7 +200,9 @@ def _without(*refused: str) -> Callable[[Sequence[str]], bool]:
 
 def _push(rest: Sequence[str]) -> bool:
     places = [text for text in rest if not text.startswith("-")]
-    plain = _without("-f", "-d", "--force", "--mirror", "--delete", "--prune", "--no-verify", "--exec", "--receive-pack")
+    plain = _without(
+        "-f", "-d", "--force", "--mirror", "--delete", "--prune", "--no-verify", "--exec", "--receive-pack"
+    )
     return plain(rest) and not any(text.startswith(("+", ":")) for text in places)
 
 
