@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from swarmgate.agent_hooks.request import HookRequest
 
 _TOLD = (
-    "swarmgate looks after this session. Its quality gates judge what you change: findings in a file come after you edit "
-    "it, and the session ends only when what it changed passes. Mend what they find, do not work around it: no "
-    "suppressions, no weakened tests. `swarm gates run --no-fix` judges at any time, `swarm gates explain RULE` says what "
-    "a rule wants. Destructive commands are refused; `swarm guard explain -- COMMAND` says why."
+    "swarmgate looks after this session. Its quality gates judge what you change: findings in a file come after you "
+    "edit it, and the session ends only when what it changed passes. Mend what they find, do not work around it: no "
+    "suppressions, no weakened tests. `swarm gates run --no-fix` judges at any time, `swarm gates explain RULE` says "
+    "what a rule wants. Destructive commands are refused; `swarm guard explain -- COMMAND` says why."
 )
 """What the model is told when a session starts."""
 
