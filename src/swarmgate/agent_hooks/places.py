@@ -32,6 +32,16 @@ def state_folder() -> str:
     return f"{base}/swarmgate/agent-hooks"
 
 
+def make_state_folder(below: str = "") -> None:
+    """Makes the folder, or one in it, so that only its user can enter.
+
+    Raises:
+        OSError: the disk refuses.
+    """
+    os.makedirs(f"{state_folder()}/{below}", exist_ok=True)  # noqa: PTH103 - texts
+    os.chmod(state_folder(), 0o700)  # noqa: PTH101 - a text; folders that are made on the way have the umask's mode
+
+
 def key(*parts: str) -> str:
     """A short name for some texts."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:16]

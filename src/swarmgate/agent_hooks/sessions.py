@@ -86,7 +86,7 @@ class Sessions:
 
     def keep(self, session: Session) -> Session:
         """Remembers a session as it is now."""
-        self._folder.mkdir(0o700, parents=True, exist_ok=True)
+        places.make_state_folder(self._folder.name)
         atomic.replace(self._place(session.id), session.model_dump_json(indent=1), durable=False)
         return session
 

@@ -158,7 +158,7 @@ def command(root: Path | None) -> str:
 
 def _kept(change: Change) -> Path | None:
     folder = _folder()
-    folder.mkdir(0o700, parents=True, exist_ok=True)
+    places.make_state_folder(folder.name)
     known = _backup(change.path)
     again = known is not None and change.before is not None and known.written == sha256(change.before).hexdigest()
     name = known.copy_name if known and again else ""

@@ -12,12 +12,15 @@ import os
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 
 from swarmgate.agent_hooks.warm.look import Looker
 
 IDLE_S = 1_800.0
 """After so many seconds without a question it ends."""
+_LOOK_S = 20.0
+"""Seconds between two looks whether it is still wanted."""
 _LARGEST, _QUESTION_S = 1_000_000, 5.0
 """Bytes of a question, and seconds in which it has to be there."""
 
@@ -34,13 +37,22 @@ def main() -> None:
     os.dup2(2, 1)
     looker = Looker(Path(given["root"]))
     threading.Thread(target=looker.prepare, daemon=True).start()
-    with contextlib.suppress(TimeoutError):
-        while place.exists() and place.stat().st_ino == own and looker.root.is_dir():
+    ends = time.monotonic() + IDLE_S
+    while time.monotonic() < ends and _is_ours(place, own) and looker.root.is_dir():
+        with contextlib.suppress(TimeoutError):
             connection, _ = listener.accept()
             threading.Thread(target=_serve, args=(connection, looker), daemon=True).start()
-    with contextlib.suppress(OSError):
-        if place.stat().st_ino == own:  # another one may listen there by now
-            place.unlink()
+            ends = time.monotonic() + IDLE_S
+    if _is_ours(place, own):  # another one may listen there by now
+        place.unlink()
+
+
+def _is_ours(place: Path, own: int) -> bool:
+    """Whether the socket still has its name: it was removed, or another process listens there now, otherwise."""
+    try:
+        return place.stat().st_ino == own
+    except OSError:
+        return False
 
 
 def _listening(place: Path) -> socket.socket:
@@ -48,7 +60,7 @@ def _listening(place: Path) -> socket.socket:
     new = place.with_suffix(f".{os.getpid()}")
     listener.bind(str(new))
     listener.listen()
-    listener.settimeout(IDLE_S)
+    listener.settimeout(_LOOK_S)
     new.replace(place)  # one that two start at once is the later one's; the other is left without a name, and ends
     return listener
 

@@ -6,13 +6,13 @@ import json
 import os
 from pathlib import Path
 
+from swarmgate.agent_hooks import places
 from swarmgate.errors import UsageError
 from swarmgate.workspace.process import detached
 from swarmgate.workspace.programs import trusted
 
 START_S = 15.0
 """Seconds in which it has to listen, on the slowest machine."""
-_PRIVATE = 0o700
 
 
 def started(root: str, place: str) -> None:
@@ -25,10 +25,9 @@ def started(root: str, place: str) -> None:
     Raises:
         UsageError: it cannot be started; the message says where its log is.
     """
-    folder = Path(place).parent
     log = Path(place).with_suffix(".log")
     try:
-        folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
+        places.make_state_folder()
         line = detached.start(
             trusted.module("swarmgate.agent_hooks.warm.process"),
             cwd=Path(root),
