@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -54,4 +55,5 @@ def _report(repository: Repository, base: str, scope: Scope, part: Part) -> Gate
     only = tuple(gate.id for gate in gates if part == "all" or (gate.record.cost >= SLOW_MS) == (part == "slow"))
     target = Target(repository, repository, repository.root, base, scope, "", "", fix=False)
     accepted = baseline.on_disk(repository.root)
-    return judged(target, accepted, GatesOptions(only=() if part == "all" else only), Memory()).report
+    options = GatesOptions(only=() if part == "all" else only)
+    return asyncio.run(judged(target, accepted, options, Memory())).report

@@ -51,9 +51,9 @@ class Change(Frozen):
     @property
     def lines(self) -> list[str]:
         """The difference, as `diff -u` shows it."""
-        texts = [(each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after)]
-        names = [str(self.path) if each is not None else "/dev/null" for each in (self.before, self.after)]
-        return list(difflib.unified_diff(*texts, *names, lineterm=""))
+        old, new = ((each or b"").decode("utf-8", "replace").splitlines() for each in (self.before, self.after))
+        of_old, of_new = (str(self.path) if each is not None else "/dev/null" for each in (self.before, self.after))
+        return list(difflib.unified_diff(old, new, of_old, of_new, lineterm=""))
 
 
 class Backup(Frozen):

@@ -15,7 +15,7 @@ def _asked(body: Body, path: str) -> dict[str, Any]:
     items = given if isinstance(given, list) else [{"role": "user", "content": given}]
     said: list[tuple[str, str]] = []
     for item in items:
-        kind, role = item.get("type", "message"), str(item.get("role", ""))
+        kind, role = str(item.get("type", "message")), str(item.get("role", ""))
         if kind.endswith("_output"):
             said.append(("tool", texts(item.get("output"))))
         elif kind == "message" and role != "assistant":
