@@ -56,6 +56,7 @@ ELSEWHERE = {
     "guard": "asks the guards of this machine about a command",
     "watch": "a process beside an editor",
     "sync": "the next decision takes hand edits in",
+    "hook": "answers programs of the user's own on their machine",
     "hooks": "commands of the user's own on their machine",
     "eval": "measures swarmgate itself",
     "mcp": "serves a coding agent on the machine",
