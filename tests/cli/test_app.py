@@ -26,7 +26,7 @@ pytestmark = pytest.mark.suite("unittest")
 VERBS = [
     "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
-    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
+    "attest", "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
     "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight", "serve",
     "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
