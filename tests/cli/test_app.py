@@ -27,8 +27,8 @@ VERBS = [
     "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
     "attest", "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "dispatch", "debate", "chat",
-    "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight", "serve",
-    "server", "worker", "fleet", "metrics", "eval",
+    "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight",
+    "serve", "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "top", "history", "failures", "verify", "stop", "doctor"]

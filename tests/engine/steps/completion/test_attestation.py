@@ -209,7 +209,7 @@ def test_a_commit_without_a_signature_is_told_where_one_is_asked_for(attested: P
 def test_a_run_that_ends_between_commit_and_statement_writes_that_with_the_next_one(project: Project) -> None:
     project.planned()
     in_the_way = project.write(".git/refs/notes", "no folder")
-    project.swarm("run", exits=1)
+    project.swarm("run", exits=2)
     assert "Swarm-Attestation" in project.trailers()
     assert not project.events(ev.TaskCompleted)
     in_the_way.unlink()
