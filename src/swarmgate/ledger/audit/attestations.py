@@ -38,12 +38,13 @@ from swarmgate.workspace.git.history import signature
 from swarmgate.workspace.git.repository import Repository
 
 _FETCH = f"git fetch origin '{NOTES_REF}:{NOTES_REF}'"
-_GOOD = frozenset({"G", "U"})
+_GOOD = "G"
 _BAD = {
     "B": "bad",
     "E": "of a key that is not here",
     "N": "missing, or of a kind that git is not told how to check",
     "R": "of a revoked key",
+    "U": "of a key that git is not told to trust (gpg: its trust, ssh: gpg.ssh.allowedSignersFile)",
     "X": "one that has expired",
     "Y": "of an expired key",
 }
@@ -292,7 +293,7 @@ class Auditor:
 
     def _of_signature(self, commit: TaskCommit) -> Iterator[str]:
         state = signature(self.repository, commit.id)
-        if state not in _GOOD:
+        if state != _GOOD:
             yield f"signature: {_BAD.get(state, state)}"
 
 
