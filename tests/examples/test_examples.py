@@ -69,7 +69,7 @@ def executed(name: str) -> None:
     import nbformat
     from nbclient import NotebookClient
 
-    notebook = nbformat.reads(read(name), as_version=4)
+    notebook: Any = nbformat.reads(read(name), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     plotted = [output for output in outputs if "image/png" in output.get("data", {})]

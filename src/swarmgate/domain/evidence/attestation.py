@@ -39,7 +39,8 @@ ATTESTATION_TRAILER = "Swarm-Attestation"
 LEDGER_TRAILER = "Swarm-Ledger"
 """The trailer that holds number and hash of the ledger's line that a commit stands on."""
 
-_STAGES = {
+_Judged = ReviewGiven | SecurityReviewGiven | TestsWritten | AdversarialTestsWritten | TestsReviewed
+_STAGES: dict[type[_Judged], str] = {
     ReviewGiven: "review",
     SecurityReviewGiven: "security_review",
     TestsWritten: "test",
@@ -242,16 +243,16 @@ def _compact(value: Any) -> bytes:
 
 
 def _verdicts(own: Iterable[Entry]) -> tuple[VerdictGiven, ...]:
-    return tuple(
-        VerdictGiven(
-            attempt=entry.event.attempt,
-            stage=_STAGES[type(entry.event)],
-            verdict=entry.event.review.verdict,
-            findings=len(entry.event.review.findings),
-            model=entry.event.review.model,
-        )
-        for entry in own
-        if isinstance(entry.event, tuple(_STAGES))
+    return tuple(_verdict(entry.event) for entry in own if isinstance(entry.event, _Judged))
+
+
+def _verdict(event: _Judged) -> VerdictGiven:
+    return VerdictGiven(
+        attempt=event.attempt,
+        stage=_STAGES[type(event)],
+        verdict=event.review.verdict,
+        findings=len(event.review.findings),
+        model=event.review.model,
     )
 
 

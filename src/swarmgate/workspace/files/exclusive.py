@@ -4,6 +4,8 @@ POSIX has flock(2), which also takes folders; Windows has locks of bytes of a fi
 file in it. Everybody who locks does it here: nothing else imports what only one of the systems has.
 """
 
+# ruff: noqa: PLC0415 - late: each system has only one of the two modules
+
 from __future__ import annotations
 
 import contextlib
@@ -14,21 +16,20 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from swarmgate.workspace import system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _FOLDER_LOCK = ".swarm-lock"
 """The file that stands for its folder where folders cannot be opened."""
+_FAR = 1 << 30
+"""The byte that is locked on Windows: nobody reads or writes there, and locked bytes cannot be read by others."""
 _POLL_S = 0.05
 
 
 def take(descriptor: int, *, shared: bool = False, wait: bool = True) -> None:
-    """Locks an open file until `release`, or until it is closed.
+    """Locks an open file until it is closed.
 
     Args:
         descriptor: of the file; on POSIX it may be a folder's.
@@ -40,32 +41,23 @@ def take(descriptor: int, *, shared: bool = False, wait: bool = True) -> None:
         OSError: the file system has no locks.
     """
     if sys.platform == "win32":
-        _take_bytes(descriptor, wait=wait)
-    else:
-        how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
+        _take_byte(descriptor, wait=wait)
+        return
+    import fcntl
+
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
 
 
-def release(descriptor: int) -> None:
-    """Gives the lock of an open file back.
-
-    Raises:
-        OSError: the system refused.
-    """
-    if sys.platform == "win32":
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-
-
-def _take_bytes(descriptor: int, *, wait: bool) -> None:
-    """Locks the first byte of a file, as Windows does: where that is held, it is asked again."""
+def _take_byte(descriptor: int, *, wait: bool) -> None:
+    """Locks one byte of a file, as Windows does: where that is held, it is asked again."""
     if sys.platform != "win32":
         raise OSError(errno.ENOTSUP, "locks of bytes are for Windows")
+    import msvcrt
+
     while True:
         place = os.lseek(descriptor, 0, os.SEEK_CUR)
-        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except OSError as error:
@@ -85,10 +77,8 @@ def folder(path: Path) -> Iterator[None]:
     Raises:
         OSError: there is no such folder, or it cannot be opened.
     """
-    if sys.platform == "win32":
-        held = os.open(path / _FOLDER_LOCK, os.O_RDWR | os.O_CREAT)
-    else:
-        held = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    flags = os.O_RDWR | os.O_CREAT if system.IS_WINDOWS else os.O_RDONLY
+    held = os.open(path / _FOLDER_LOCK if system.IS_WINDOWS else path, flags | system.CLOEXEC)
     try:
         take(held)
         yield
