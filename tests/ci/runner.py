@@ -86,7 +86,8 @@ class Runner:
 
 _PACKAGES = [path for path in sys.path if path.endswith("site-packages")]
 OFFLINE = {
-    **dict.fromkeys(("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_BUILD_ISOLATION", "PIP_DISABLE_PIP_VERSION_CHECK"), "1"),
+    **dict.fromkeys(("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_DISABLE_PIP_VERSION_CHECK"), "1"),
+    "PIP_NO_BUILD_ISOLATION": "0",  # of pip: "0" is without
     "PYTHONPATH": os.pathsep.join(_PACKAGES),
 }
 """For pip: it builds and installs swarmgate, and finds what that needs where the tests have it."""
