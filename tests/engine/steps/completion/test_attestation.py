@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -224,3 +225,25 @@ def test_statements_can_be_switched_off(project: Project) -> None:
     assert "Swarm-Attestation" not in project.trailers()
     assert "is not attested" in problems(project)[0]
     assert problems(project, "HEAD~1..HEAD", exits=0) == []
+
+
+def test_where_git_ai_is_installed_its_log_says_who_wrote_which_lines(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "bin/git-ai"
+    installed.parent.mkdir()
+    installed.write_text("#!/bin/sh\n")
+    installed.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{installed.parent}:{os.environ['PATH']}")
+    project.planned()
+    project.swarm("run", exits=3)
+    head = project.git("rev-parse", "HEAD")
+    lines, divider, metadata = project.git("notes", "--ref=ai", "show", "HEAD").partition("\n---\n")
+    said = json.loads(metadata)
+    ((session, about),) = said["sessions"].items()
+    assert divider
+    assert re.fullmatch(rf"src/calc/part_1\.1\.py\n  {session}::t_[0-9a-f]{{14}} 1-3", lines)
+    assert re.fullmatch("s_[0-9a-f]{14}", session)
+    assert (said["schema_version"], said["base_commit_sha"], said["prompts"]) == ("authorship/3.0.0", head, {})
+    assert (about["agent_id"]["tool"], about["agent_id"]["model"]) == ("swarmgate", "local/junior")
+    assert problems(project, exits=0) == []

@@ -6,6 +6,7 @@ crash in between leaves the commit with its trailer: the next run takes it up, a
 
 from __future__ import annotations
 
+from swarmgate.domain.evidence import authorship_log
 from swarmgate.domain.evidence.attestation import (
     ATTESTATION_TRAILER,
     LEDGER_TRAILER,
@@ -18,7 +19,8 @@ from swarmgate.domain.evidence.attestation import (
 from swarmgate.domain.state.state import State
 from swarmgate.engine.context import Context
 from swarmgate.ledger import raw_entries
-from swarmgate.workspace.git.commits import Commit
+from swarmgate.workspace.git.commits import Commit, TaskCommit
+from swarmgate.workspace.programs import trusted
 
 
 def trailer(state: State, ctx: Context) -> tuple[str, str]:
@@ -36,20 +38,34 @@ def attest(ctx: Context, made: Commit) -> None:
     announced = commit.trailers.get(ATTESTATION_TRAILER, "")
     if not announced:
         return
-    predicate = _recorded(ctx, commit.trailers.get(LEDGER_TRAILER, ""))
-    if predicate is None or predicate.sha256 != announced:  # a hook, or another version that died before the note
+    state, head = _stood_at(ctx, commit.trailers.get(LEDGER_TRAILER, ""))
+    predicate = None if state is None else _predicate(state, head, ctx)
+    # Not so where a hook changed the trailers, or another version made the commit and died before the note.
+    if state is None or predicate is None or predicate.sha256 != announced:
         ctx.notify("notice", f"commit {made.id[:12]} is not attested: the ledger does not give what its trailer says")
         return
     ctx.repository.write_note(NOTES_REF, made.id, statement_of(predicate, made.id).text())
+    _tell_git_ai(state, ctx, commit)
 
 
-def _recorded(ctx: Context, place: str) -> Predicate | None:
-    """What the ledger says at the line that a trailer names; None where no attempt was running there."""
+def _tell_git_ai(state: State, ctx: Context, made: TaskCommit) -> None:
+    """Where Git AI is installed: who wrote which lines, unless that was written already."""
+    if trusted.find("git-ai", ctx.repository.root) is None or made.id in ctx.repository.notes(authorship_log.NOTES_REF):
+        return
+    inside = ctx.repository.root.relative_to(ctx.repository.top).as_posix()
+    change = ctx.repository.changes(ctx.repository.tree_of(made.parent), made.tree)
+    prefix = "" if inside == "." else f"{inside}/"
+    if log := authorship_log.authorship_log(state, change, commit=made.id, prefix=prefix):
+        ctx.repository.write_note(authorship_log.NOTES_REF, made.id, log)
+
+
+def _stood_at(ctx: Context, place: str) -> tuple[State | None, str]:
+    """The state at the line that a trailer names, and its hash; None where no attempt was running there."""
     seq, _, head = place.partition(" ")
     if not seq.isdecimal() or not 0 < int(seq) <= ctx.ledger.state.seq:
-        return None
+        return None, head
     state = ctx.ledger.state_at(int(seq))
-    return _predicate(state, head, ctx) if state.task(state.open).running else None
+    return state if state.task(state.open).running else None, head
 
 
 def _predicate(state: State, head: str, ctx: Context) -> Predicate:
