@@ -71,7 +71,8 @@ def _found(path: str) -> griffe.Object | griffe.Alias:
     length = next(size for size in range(len(parts), 0, -1) if _file(parts[:size]).is_file())
     file = _file(parts[:length])
     module = griffe.visit(".".join(parts[:length]), filepath=file, code=file.read_text(encoding="utf-8"))
-    return module[".".join(parts[length:])]
+    found: griffe.Object | griffe.Alias = module[".".join(parts[length:])]
+    return found
 
 
 def _file(parts: list[str]) -> Path:

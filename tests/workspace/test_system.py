@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +120,15 @@ def test_what_windows_cannot_do_is_refused_there_alone(monkeypatch: pytest.Monke
     with pytest.raises(MissingRequirement, match="does not work on Windows itself") as refused:
         system.require_posix("To fork")
     assert "swarm docs windows" in refused.value.hint
+
+
+def test_what_only_posix_has_is_imported_in_these_places_alone() -> None:
+    source = Path(system.__file__).parents[1]
+    word = re.compile(r"^\s*(?:import|from) (fcntl|resource|pwd|grp|termios|tty|pty)\b", re.MULTILINE)
+    found = {str(path.relative_to(source)) for path in source.rglob("*.py") if word.search(path.read_text("utf-8"))}
+    assert found == {
+        "ledger/views/plan_file.py",  # leases of Linux, late
+        "workspace/files/exclusive.py",
+        "workspace/process/supervision/connection.py",  # late, after `require_posix`
+        "workspace/process/supervision/launcher.py",
+    }

@@ -9,7 +9,7 @@ commit, and whoever signed the commit signed the statement. Form: in-toto Attest
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -27,8 +27,8 @@ from swarmgate.domain.events.event import (
 from swarmgate.domain.evidence.report import recorded
 from swarmgate.domain.state.state import Attempt, State, TaskRecord, current
 
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-PREDICATE_TYPE = "urn:swarmgate:attestation:task:v1"
+STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
+PREDICATE_TYPE: Final = "urn:swarmgate:attestation:task:v1"
 """The predicate of this file. Another form of it gets another number, and this one stays readable."""
 
 NOTES_REF = "refs/notes/swarm-attestations"
