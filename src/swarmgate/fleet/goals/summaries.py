@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 from typing import TYPE_CHECKING
 
 from swarmgate.fleet.goals.checkout import all_goals
 from swarmgate.fleet.goals.goal import GOALS, Goal, Summary
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.git import clones, growing_log
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
@@ -28,7 +28,7 @@ def summaries(site: Site) -> dict[Goal, Summary]:
     place = site.home / "lists" / f"{hashlib.sha256(site.remote.encode()).hexdigest()[:16]}.git"
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        exclusive.take(lock.fileno())
         if not (place / "HEAD").exists():
             clones.make(place)
         there = all_goals(site)
@@ -37,5 +37,6 @@ def summaries(site: Site) -> dict[Goal, Summary]:
         if there != {ref.removeprefix(_SEEN): commit for ref, commit in growing_log.ends(Driver(place), _SEEN).items()}:
             shared_refs.fetch(place, site.remote, [f"{GOALS}*:{_SEEN}*"], depth=1, prune=True)
         listed = Driver(place).run("for-each-ref", _FORM, _SEEN.rstrip("/")).decode(errors="replace")
-    pairs = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
-    return {Goal(site.name, ref.removeprefix(_SEEN)): Summary.read(text) for ref, _, text in pairs}
+    records = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
+    pairs = ((Goal.known(site.name, ref.removeprefix(_SEEN)), text) for ref, _, text in records)
+    return {goal: Summary.read(text) for goal, text in pairs if goal is not None}

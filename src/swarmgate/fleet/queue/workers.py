@@ -7,9 +7,9 @@ import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement
+from swarmgate.version import __version__
 from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:
@@ -71,6 +71,20 @@ def listed(connection: psycopg.Connection[Any]) -> tuple[WorkerRow, ...]:
         " extract(epoch FROM now() - seen)::float AS silent_s FROM swarm_workers ORDER BY started"
     )
     return tuple(WorkerRow.model_validate(row) for row in rows)
+
+
+def holder(connection: psycopg.Connection[Any], goal: str, name: str, silent_s: float) -> str:
+    """Who else works on a goal, and has said so within so many seconds; empty: nobody."""
+    row = connection.execute(
+        "SELECT name FROM swarm_workers WHERE goal = %s AND name <> %s AND seen > now() - make_interval(secs => %s)",
+        (goal, name, silent_s),
+    ).fetchone()
+    return str(row["name"]) if row else ""
+
+
+def free(connection: psycopg.Connection[Any], name: str) -> None:
+    """Says that a worker works on nothing now, without waiting for its next sign of life."""
+    connection.execute("UPDATE swarm_workers SET goal = '' WHERE name = %s", (name,))
 
 
 def drain(connection: psycopg.Connection[Any], name: str) -> tuple[str, ...]:

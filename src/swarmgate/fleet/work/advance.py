@@ -6,12 +6,12 @@ The one place where a fleet works; who calls it, and when, is the queue's busine
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import BudgetReserved, RunPaused
 from swarmgate.domain.next_step import approval_due, next_step
@@ -27,6 +27,7 @@ from swarmgate.fleet.goals.goal import Goal, Standing, standing_of
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.fleet.work import errand
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.version import __version__
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class Work:
         version: of swarmgate.
         steps: after so many it lets others go first; 0: it goes on.
         patience_s: how long the remote may be out of reach.
+        environ: all variables that the goal is told, keys of providers among them.
         admitted: asked before the lease is taken, with the goal's own settings; gives the goal back where that raises.
     """
 
@@ -75,7 +77,7 @@ class Work:
     version: str = __version__
     steps: int = 0
     patience_s: float = 60.0
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     listener: Listener = silent
     admitted: Callable[[Config], None] = lambda _config: None
     _done: int = 0
@@ -100,6 +102,7 @@ class Work:
             if found.wish.argv:
                 return self._errand(found, config)
             state = swarm.state
+            lease.require_own(found, state)
             if not _due(state, rules):
                 standing, until = standing_of(state, rules)
                 return Outcome(standing=standing, until=until)

@@ -14,18 +14,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from swarmgate.config import Telemetry
+from swarmgate.config import Config, Telemetry
 from swarmgate.errors import LedgerLocked, NotFound, Stopped
 from swarmgate.journal.lock import WriterLock, live_owner, read_owner
 from swarmgate.project import Project
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs import held, worked
+from swarmgate.server.runs.fleet import bound
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import Ended, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.server.runs.session import LOG, Session
 from swarmgate.server.telemetry.spans import exported
+from swarmgate.workspace import system
 
 _LARGEST_LOG = 1_000_000
 
@@ -40,6 +42,8 @@ class Setup(NamedTuple):
     private_hosts: tuple[str, ...]
     trusted_sources: tuple[str, ...]
     telemetry: Telemetry
+    settings: Config | None = None
+    """Of the server, where they name a fleet."""
 
 
 def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's name
@@ -47,7 +51,7 @@ def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's
     with suppress(OSError):
         os.setsid()  # Ctrl-C at the server's terminal is the server's
     repositories = Repositories(setup.home, private_hosts=setup.private_hosts, trusted_sources=setup.trusted_sources)
-    goals = Goals(setup.home, repositories, setup.environ)
+    goals = Goals(setup.home, repositories, setup.environ, fleet=bound(setup.settings, setup.environ))
     jobs = Jobs(setup.home, goals)
     os.environ.clear()
     os.environ.update(goals.environ)
@@ -90,7 +94,7 @@ def _work(
 def _locked(lock: Path) -> WriterLock:
     """The lock of a record; a dead owner on a host of another name is none: the disk is this machine's own."""
     owner = read_owner(lock)
-    if owner and owner.get("host") != os.uname().nodename and not live_owner(lock):
+    if owner and owner.get("host") != system.host() and not live_owner(lock):
         lock.unlink(missing_ok=True)
     return WriterLock(lock, place="worker")
 
