@@ -33,7 +33,7 @@ async def editor(folder: Path) -> AsyncIterator[LanguageClient]:
         yield client
     finally:
         await client.shutdown_session()
-        await client.stop()
+        await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
 
 
 async def _until(

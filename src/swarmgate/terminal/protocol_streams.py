@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import IO
+from typing import BinaryIO
 
 
-def claimed() -> tuple[IO[bytes], IO[bytes]]:
+def claimed() -> tuple[BinaryIO, BinaryIO]:
     """The two streams, which no program that this process starts inherits."""
     sys.stdout.flush()
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
