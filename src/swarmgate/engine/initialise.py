@@ -9,7 +9,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import ProjectInitialised
 from swarmgate.errors import WorkspaceError
@@ -17,6 +16,7 @@ from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.version import __version__
 from swarmgate.workspace.detect import detect, packages
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git.driver import Driver
