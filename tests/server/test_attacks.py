@@ -178,9 +178,8 @@ def test_a_cookie_without_the_token_of_its_session_changes_nothing(server: Runni
     assert [each.name for each in accounts.list()] == ["ada"]
 
 
-def test_a_role_that_is_too_low_changes_nothing(server: Running, project: Project) -> None:
+def test_a_role_that_is_too_low_changes_nothing(server: Running, project: Project, repo: str) -> None:
     rooms = server.app.state.rooms
-    rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     cy = account(server, "cy", calc=Role.VIEWER)
 
@@ -220,9 +219,8 @@ def _refused_page(answer: httpx.Response) -> bool:
     return answer.status_code == 303
 
 
-def test_what_may_not_be_seen_is_answered_as_if_it_were_not_there(server: Running, project: Project) -> None:
+def test_what_may_not_be_seen_is_answered_as_if_it_were_not_there(server: Running, project: Project, repo: str) -> None:
     rooms = server.app.state.rooms
-    rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     headers = {"Authorization": f"Bearer {bearer(server, account(server, 'di', other=Role.ADMIN))}"}
     told = []
@@ -278,9 +276,8 @@ TRICKS = [
 ]  # fmt: skip
 
 
-def test_tricks_of_paths_and_ids_lead_nowhere(server: Running, project: Project) -> None:
+def test_tricks_of_paths_and_ids_lead_nowhere(server: Running, project: Project, repo: str) -> None:
     rooms = server.app.state.rooms
-    rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     headers = {"Authorization": f"Bearer {bearer(server, account(server, 'ada', all=Role.ADMIN))}"}
     with httpx.Client(base_url=server.url, headers=headers, timeout=120) as client:

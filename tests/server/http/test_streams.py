@@ -196,6 +196,19 @@ def test_a_reader_that_takes_nothing_is_cut_off(
         _until(lambda: open_now.get() == 0)
 
 
+def test_a_socket_that_takes_nothing_is_closed_and_told_why(
+    server: Running, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "STALLED_S", 0.2)
+    open_now = server.app.state.feed.metrics.streams.labels("websocket")._value
+    with listening(server, admin) as socket:
+        _until(lambda: open_now.get() == 1)
+        for number in range(400):
+            publish(server, f"{number} {'x' * 60_000}")
+        _until(lambda: open_now.get() == 0)
+        assert closed(socket) == 4008
+
+
 def test_no_more_streams_are_open_than_the_server_serves(
     server: Running, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

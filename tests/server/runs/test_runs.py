@@ -14,7 +14,7 @@ from swarmgate.domain.events import event as ev
 from swarmgate.errors import IllegalMove, LedgerLocked, LedgerWriteFailed, NotFound, UsageError
 from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.server.runs.model import Goal, Verb
+from swarmgate.server.runs.model import Ended, Goal, Verb
 
 FINISH = call("finish", summary="done")
 pytestmark = [pytest.mark.slow, pytest.mark.suite("unittest")]
@@ -102,9 +102,22 @@ async def test_goals_wait_for_their_turn_in_the_order_in_which_they_were_asked_f
     assert started == [each.id for each in goals]
 
 
+async def test_what_is_decided_while_its_worker_is_just_ending_is_gone_on_with(served: Served) -> None:
+    goal = served.goals.create(served.repo, "Add parts", owner="a-1", by=ADA)
+    ended = Ended(time="2026-11-29T00:00:00+00:00", verb=Verb.PLAN, exit_code=3)
+    async with served.runs.following(goal.id, Verb.RUN, by=BO):
+        served.goals.records.change(goal.id, lambda each: each.model_copy(update={"wanted": None, "ended": ended}))
+    wanted = served.goals.get(goal.id).wanted
+    assert wanted is not None
+    assert (wanted.verb, wanted.by, wanted.decided) == ("run", BO, True)
+    async with served.runs.following(goal.id, Verb.PLAN, by=ADA):
+        pass
+    assert served.goals.get(goal.id).wanted == wanted, "what waits for its turn stays so"
+
+
 async def test_what_is_wanted_twice_is_refused_and_what_is_unknown_is_told(served: Served) -> None:
     goal = served.goals.create(served.repo, "Add parts", owner="a-1", by=ADA)
-    with pytest.raises(IllegalMove, match="plan is wanted already"):
+    with pytest.raises(IllegalMove, match="The plan is under way"):
         await served.runs.want(goal.id, Verb.RUN, by=ADA)
     with pytest.raises(NotFound):
         await served.runs.want("g-000000000000", Verb.RUN, by=ADA)

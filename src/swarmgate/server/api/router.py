@@ -16,6 +16,7 @@ from swarmgate.server.api import (
     decisions,
     gates,
     goals,
+    operations,
     records,
     repositories,
     runs,
@@ -26,7 +27,20 @@ from swarmgate.server.api.openapi import document
 from swarmgate.server.api.routes import PREFIX
 from swarmgate.server.http.problems import http_error
 
-_ROUTERS = (goals, decisions, tasks, runs, sessions, accounts, repositories, councils, gates, records, checks)
+_ROUTERS = (
+    goals,
+    decisions,
+    tasks,
+    runs,
+    sessions,
+    accounts,
+    repositories,
+    councils,
+    gates,
+    operations,
+    records,
+    checks,
+)
 
 
 def install(app: FastAPI) -> None:

@@ -26,6 +26,9 @@ from swarmgate.server.runs.scheduler import Scheduler
 from swarmgate.server.runs.worker import Setup
 from swarmgate.server.runs.workers import Workers
 
+_WORDS = {HOLD: "The council", Verb.PLAN: "The plan", Verb.REVISE: "A change of the plan", Verb.RUN: "A run"}
+"""What is wanted, as people call it."""
+
 
 class Runs:
     """The queue and the workers of one server. All but `working` and `queued` belong to one event loop.
@@ -91,7 +94,8 @@ class Runs:
     async def following(self, goal: str, verb: Verb, *, by: str) -> AsyncIterator[None]:
         """Has work on a goal follow what the block decides, also where the server is killed in between.
 
-        Where something is wanted of it already, that stays so. Where the block raises, nothing is wanted.
+        Where something else is wanted of it already, that stays so, but of a worker that is just ending: what it waited
+        for is decided now. Where the block raises, nothing is wanted.
 
         Args:
             goal: its id.
@@ -106,6 +110,7 @@ class Runs:
             asked = await asyncio.to_thread(partial(self._want, goal, verb, {}, by, decided=False))
         except IllegalMove:
             yield
+            await self._after_worker(goal, verb, by)
             return
         wish, records = asked.wanted, self._goals.records
         try:
@@ -205,6 +210,19 @@ class Runs:
 
     # --- inside ---
 
+    async def _after_worker(self, goal: str, verb: Verb, by: str) -> None:
+        """Has work follow that of a worker which is just ending, or has ended meanwhile."""
+
+        def follow(record: Goal) -> Goal:
+            wanted = record.wanted
+            ending = wanted is None or (not wanted.paused and self._scheduler.worker(goal) is not None)
+            again = Wanted(verb=verb, by=by, asked=now(), seq=self._seq(record))
+            return record.model_copy(update={"wanted": again}) if ending else record
+
+        before, changed = await asyncio.to_thread(self._goals.records.change, goal, follow)
+        if changed != before:
+            self._scheduler.changed(changed, "queued", by, verb=verb)
+
     def _want(self, goal: str, verb: Verb, given: dict[str, Any], by: str, *, decided: bool = True) -> Goal:
         kept = self._goals.keep(goal)
         wanted = Wanted(verb=verb, arguments=given, by=by, asked=now(), seq=self._seq(kept), decided=decided)
@@ -256,8 +274,12 @@ def _wanting(record: Any, wanted: Wanted) -> Any:
         IllegalMove: something is already.
     """
     if record.wanted is not None:
-        hint = "Resume it." if record.wanted.paused else "Wait for it, or stop it."
-        raise IllegalMove(f"{record.wanted.verb} is wanted already.", hint=hint)
+        paused = record.wanted.paused
+        what = _WORDS.get(record.wanted.verb, record.wanted.verb)
+        raise IllegalMove(
+            f"{what} is {'paused' if paused else 'under way, or waits for its turn'} already.",
+            hint="Resume it." if paused else "Wait for it, or stop it.",
+        )
     return record.model_copy(update={"wanted": wanted})
 
 

@@ -144,4 +144,5 @@ class Rooms:
             stack.push_async_callback(self.notifier.close)
             await self.runs.start()
             stack.push_async_callback(self.runs.close)
+            stack.push_async_callback(self.services.operations.close)
             yield
