@@ -14,7 +14,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.errors import IllegalMove, LedgerLocked, LedgerWriteFailed, NotFound, UsageError
 from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.server.runs.model import Ended, Goal, Verb
+from swarmgate.server.runs.goals import now
+from swarmgate.server.runs.model import Goal, Verb, Wanted
 
 FINISH = call("finish", summary="done")
 pytestmark = [pytest.mark.slow, pytest.mark.suite("unittest")]
@@ -100,19 +101,6 @@ async def test_goals_wait_for_their_turn_in_the_order_in_which_they_were_asked_f
     assert most == 1
     started = [each.subject for each in served.changes if each.type == "run_started"]
     assert started == [each.id for each in goals]
-
-
-async def test_what_is_decided_while_its_worker_is_just_ending_is_gone_on_with(served: Served) -> None:
-    goal = served.goals.create(served.repo, "Add parts", owner="a-1", by=ADA)
-    ended = Ended(time="2026-11-29T00:00:00+00:00", verb=Verb.PLAN, exit_code=3)
-    async with served.runs.following(goal.id, Verb.RUN, by=BO):
-        served.goals.records.change(goal.id, lambda each: each.model_copy(update={"wanted": None, "ended": ended}))
-    wanted = served.goals.get(goal.id).wanted
-    assert wanted is not None
-    assert (wanted.verb, wanted.by, wanted.decided) == ("run", BO, True)
-    async with served.runs.following(goal.id, Verb.PLAN, by=ADA):
-        pass
-    assert served.goals.get(goal.id).wanted == wanted, "what waits for its turn stays so"
 
 
 async def test_what_is_wanted_twice_is_refused_and_what_is_unknown_is_told(served: Served) -> None:
@@ -303,6 +291,41 @@ async def test_an_approval_that_its_server_did_not_outlive_is_gone_on_from_by_th
     await served.again().start()
     assert (await served.ended(goal.id)).exit_code == 3
     assert len(recorded(served, goal, ev.TaskCompleted)) == 1
+
+
+async def test_an_approval_that_comes_before_the_worker_is_gone_is_gone_on_from(served: Served) -> None:
+    served.project.play()
+    await served.runs.start()
+    goal = await served.created()
+    planned = served.goals.records.change(
+        goal.id, lambda each: each.model_copy(update={"wanted": Wanted(verb=Verb.PLAN, by=ADA, asked=now())})
+    )[1]
+    assert planned.wanted
+
+    async def ends() -> None:
+        await asyncio.sleep(0.2)
+        served.goals.records.change(goal.id, lambda each: each.model_copy(update={"wanted": None}))
+
+    ending = asyncio.create_task(ends())
+    async with served.runs.following(goal.id, Verb.RUN, by=ADA):
+        served.swarm(goal).approve()
+    await ending
+    assert (await served.ended(goal.id)).exit_code == 3
+    assert len(recorded(served, goal, ev.TaskCompleted)) == 1
+
+
+async def test_a_plan_that_was_approved_before_its_worker_died_is_done(served: Served) -> None:
+    served.project.play()
+    await served.runs.start()
+    goal = await served.created()
+    served.swarm(goal).approve()
+    await served.runs.close()
+    wanted = Wanted(verb=Verb.PLAN, by=ADA, asked=now())
+    served.goals.records.change(goal.id, lambda each: each.model_copy(update={"wanted": wanted}))
+    await served.again().start()
+    ended = await served.ended(goal.id)
+    assert (ended.verb, ended.exit_code, ended.code) == (Verb.PLAN, 0, "")
+    assert not recorded(served, goal, ev.TaskCompleted)
 
 
 async def test_a_plan_is_revised_once_however_often_its_worker_dies(served: Served) -> None:

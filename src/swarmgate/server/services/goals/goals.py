@@ -9,6 +9,7 @@ from functools import partial
 from operator import methodcaller
 from typing import NamedTuple
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.pull_request.opening import PullRequest
 from swarmgate.engine.reports.status import HistoryLine
 from swarmgate.engine.swarm import Swarm
@@ -22,7 +23,6 @@ from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.goals.summary import Known, goal_view, known, summary
 from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Readings, stamp
 from swarmgate.server.services.views.goal import (
@@ -259,5 +259,5 @@ class Goals:
 
 
 def _pull_request(goal: str, make: Callable[[Swarm], PullRequest], swarm: Swarm) -> PullRequestView:
-    made = cleaned(make(swarm), cleaner(swarm.project))
+    made = cleaned(make(swarm), swarm.project.cleaner())
     return PullRequestView(goal=goal, seq=swarm.state.seq, pull_request=made)

@@ -11,12 +11,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
+from swarmgate.domain.text.cleaning import plain
 from swarmgate.errors import NotFound, SwarmError
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.goals import new_id, now
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import plain
 from swarmgate.server.services.views.operation import Kind, OperationView, Result
 from swarmgate.server.store.model import Store
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import UsageError
 from swarmgate.gates.verbs import sbom
@@ -16,7 +17,6 @@ from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
 from swarmgate.server.services.reading.readings import Reading, Readings
 from swarmgate.server.services.views.operation import Kind, OperationView, Result
 from swarmgate.server.services.views.record import (
@@ -113,11 +113,11 @@ def _doctor(goal: str, swarm: Swarm) -> DoctorView:
         for each in swarm.doctor()
     )
     passed = not any(each.problems for each in checks)
-    return cleaned(DoctorView(goal=goal, passed=passed, checks=checks), cleaner(swarm.project))
+    return cleaned(DoctorView(goal=goal, passed=passed, checks=checks), swarm.project.cleaner())
 
 
 def _preflight(goal: str, swarm: Swarm) -> PreflightView:
-    return PreflightView(goal=goal, report=cleaned(swarm.automation.preflight(), cleaner(swarm.project)))
+    return PreflightView(goal=goal, report=cleaned(swarm.automation.preflight(), swarm.project.cleaner()))
 
 
 def _sbom(reading: Reading) -> SbomView:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.requirements import keys_withheld
 from swarmgate.errors import UsageError
 from swarmgate.gates.definition import load
@@ -20,7 +21,6 @@ from swarmgate.server.runs.isolated import isolated
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
 from swarmgate.server.services.views.operation import OperationView
 from swarmgate.server.services.views.record import GateRunView, GateView, RuleView
 from swarmgate.server.services.views.view import Page
@@ -103,7 +103,7 @@ class Gates:
 def _judged(environ: Mapping[str, str], goal: Goal, request: Request, only: tuple[str, ...]) -> GateRunView:
     """Judges, in a process of its own: no gate that a project brings sees a provider's key."""
     project = Project(Path(goal.path), environ=environ)
-    clean = cleaner(project)
+    clean = project.cleaner()
     with keys_withheld(project.config):
         judged = judge(request, only=only)
     told = GateRunView(goal=goal.id, about=judged.about, verdict=judged.report.verdict, report=judged.report)
