@@ -116,7 +116,7 @@ def test_who_countered_whom_in_a_debate_is_drawn_by_what_votes_cite(visit: Visit
     project.play(*debating(votes={"skeptic": "REJECT"}))
     project.swarm("debate", "Do we ship?", "--participant", "advocate", "--participant", "skeptic", "--rounds", "2")
     ada = visit()
-    (place,) = re.findall(r'class="title" href="(/councils/[^"]+)"', ada.get("/councils"))
+    (place,) = re.findall(r'class="title" href="(/councils/[^"]+)">Do we ship', ada.get("/councils"))
     shown = ada.get(place)
     assert 'aria-label="Who countered and who supported whom"' in shown
     assert "skeptic counters advocate: 1" in shown

@@ -43,7 +43,7 @@ async def test_a_goal_goes_from_its_first_words_to_a_pull_request(working: House
     assert "Parts" in described.pull_request.title
     unreachable = await services.goals.pull_request(house.op, made.id, remote="nowhere")
     refused = await house.over(unreachable.id)
-    assert (refused.state, refused.code, refused.result) == ("failed", "WORKSPACE", None), refused
+    assert (refused.state, refused.code, refused.result) == ("failed", "USAGE", None), refused
     assert "nowhere" in refused.problem
     assert [each.id for each in await services.operations.of(house.cy, made.id)] == [unreachable.id, begun.id]
     with pytest.raises(NotFound):
