@@ -27,6 +27,7 @@ OPEN = {
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/openapi.json"),
+    ("GET", "/api/v1/openapi.json"),
     ("GET", "/api/v1/agents/health"),
     ("GET", "/login"),
     ("POST", "/login"),
@@ -51,7 +52,7 @@ OWN = {
 IDS = {
     "goal": "g-0123456789ab", "council": "k-0123456789ab", "account": "a-0123456789ab", "key": "0123456789ab",
     "repo": "calc", "task": "1.1", "attempt": "1", "name": "review.json", "approval": "g-0123456789ab-plan-1",
-    "question": "g-0123456789ab-q1", "rule": "python.sql", "run": "r-0123456789ab", "id": "0123456789ab",
+    "question": "g-0123456789ab-q1", "rule": "python.sql", "operation": "o-0123456789ab", "what": "doctor", "id": "0123456789ab",
     "verb": "stop", "do": "retry", "pattern": "discussion",
 }  # fmt: skip
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}

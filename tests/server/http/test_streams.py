@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -195,20 +194,6 @@ def test_a_reader_that_takes_nothing_is_cut_off(
         for number in range(400):
             publish(server, f"{number} {'x' * 60_000}")
         _until(lambda: open_now.get() == 0)
-
-
-@pytest.mark.slow
-def test_a_socket_that_takes_nothing_is_closed_and_told_why(
-    server: Running, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(streams, "STALLED_S", 3.0)  # for the close, too: it comes behind what was sent
-    open_now = server.app.state.feed.metrics.streams.labels("websocket")._value
-    with listening(server, admin) as socket:
-        _until(lambda: open_now.get() == 1)
-        for number in range(400):
-            publish(server, f"{number} {secrets.token_hex(30_000)}")  # what could be compressed would fill nothing
-        _until(lambda: open_now.get() == 0)  # and reads on while it is being closed
-        assert closed(socket) == 4008
 
 
 def test_no_more_streams_are_open_than_the_server_serves(

@@ -42,7 +42,7 @@ def install(
         accounts: who may come in.
         limits: how often.
     """
-    app.include_router(routes.router)
+    app.router.routes.extend(routes.router.routes)  # as those of the interface, for the same reasons
     problems.speak(app, routes.PREFIX, envelope.dialect)
     app.add_api_route(openapi.PATH, cache(lambda: openapi.document(app)), include_in_schema=False)
 
