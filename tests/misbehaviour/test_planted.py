@@ -120,6 +120,7 @@ VERBS: dict[str, str] = {
     "pr": "--draft",
     "eval gates": "secrets=none",
     "eval debate": "--fixtures none --models none",
+    "eval patches": "none --repos none",
     "eval list": "",
     "doctor": "",
     "agents list": "",

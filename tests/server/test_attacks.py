@@ -52,8 +52,8 @@ OWN = {
 IDS = {
     "goal": "g-0123456789ab", "council": "k-0123456789ab", "account": "a-0123456789ab", "key": "0123456789ab",
     "repo": "calc", "task": "1.1", "attempt": "1", "name": "review.json", "approval": "g-0123456789ab-plan-1",
-    "question": "g-0123456789ab-q1", "rule": "python.sql", "operation": "o-0123456789ab", "what": "doctor", "id": "0123456789ab",
-    "verb": "stop", "do": "retry", "pattern": "discussion",
+    "question": "g-0123456789ab-q1", "rule": "python.sql", "operation": "o-0123456789ab", "what": "doctor",
+    "id": "0123456789ab", "verb": "stop", "do": "retry", "pattern": "discussion",
 }  # fmt: skip
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
 

@@ -134,6 +134,75 @@ def debate(
         raise typer.Exit(report.exit_code)
 
 
+@app.command("patches")
+def patches(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Patches, a JSON line each: predictions, or your own.")],
+    repos: Annotated[
+        Path, typer.Option("--repos", metavar="DIR", callback=filled, help="Holds a clone of each repository.")
+    ],
+    instances: Annotated[
+        Path | None, typer.Option("--instances", metavar="FILE", callback=filled, help="What predictions are for.")
+    ] = None,
+    labels: Annotated[
+        str, typer.Option("--labels", metavar="FILE[#KEY]", help="Which predictions are right: ids, `resolved_ids`.")
+    ] = "",
+    fixes: Annotated[
+        bool, typer.Option("--fixes", help="Replay the instances' own patches, too, as right ones.")
+    ] = False,
+    arms: Annotated[
+        str, typer.Option("--arm", metavar="A,B", callback=filled, help="Of gates, tests, proof and review.")
+    ] = "gates",
+    model: Annotated[
+        str, typer.Option("--model", metavar="M", help="Asked in each role of the arm review; the settings' own.")
+    ] = "",
+    half: Annotated[
+        str, typer.Option("--half", metavar="H", help="Only one half, by the hash of the id: tuning, held.")
+    ] = "",
+    only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Only patches whose id begins so.")] = "",
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="At most N of each model and label, at random.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the random choice.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, max=64, help="Patches at the same time.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", callback=filled, help="Rows and report; ./swarm-eval-patches."),
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Replay patches of real agents, right and wrong ones, and print which of them would have got in.
+
+    Killed or stopped, the same command goes on. Nothing is fetched.
+
+    Example: swarm eval patches preds.jsonl --instances instances.jsonl --labels report.json --repos ../clones
+    """
+    with boundary(json) as terminal:
+        from swarmgate.errors import Stopped
+        from swarmgate.evaluation.patches import measure as patches_measure
+        from swarmgate.evaluation.patches.report import lines
+
+        asked = patches_measure.request(arms, half=half, only=only, sample=sample, seed=seed)
+        known = patches_measure.load(data, instances=instances, labels=labels, fixes=fixes)
+        try:
+            report = patches_measure.measure(
+                asked.selection.of(known),
+                repos,
+                asked.arms,
+                config=patches_measure.settings(repo),
+                model=model,
+                jobs=jobs,
+                out=out or patches_measure.FOLDER,
+                on_row=lambda row, done, total: terminal.note(
+                    f"{done}/{total} {row.arm} {row.id}: {row.trouble or row.blocked or 'got in'} ({row.seconds:.1f} s)"
+                ),
+            )
+        except KeyboardInterrupt:
+            hint = "Run the same command again: the rows that were made are kept."
+            raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
+        terminal.result(report, lines(report))
+
+
 @app.command("list")
 def listing(json: Json = False) -> None:
     """List the labelled sets: what each measures, and what data it needs.
