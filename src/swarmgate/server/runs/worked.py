@@ -12,6 +12,7 @@ from swarmgate.engine.reports.outcome import EXIT_CODES, RunOutcome
 from swarmgate.errors import UsageError
 from swarmgate.journal.lock import forget_renamed
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.server.runs import handed
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.model import Goal, Verb, Wanted
 
@@ -28,6 +29,8 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
     Raises:
         SwarmError: what ended it.
     """
+    if goal.fleet:
+        return await handed.work(session, goals, goal)
     session.check()
     project = goals.prepare(goal)
     if goal.kind == "clone":

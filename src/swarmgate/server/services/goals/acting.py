@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from swarmgate.engine.swarm import Swarm
@@ -47,6 +48,17 @@ class Acting:
             Stale: it is not there any more; nothing was decided.
             SwarmError: as `decision` does.
         """
+
+        def at_fleet() -> T:
+            fleet, project = self.goals.required_fleet(), Path(goal.path)
+            try:
+                return fleet.decide(goal.fleet, goal.id, project, decision, actor=who.actor, expect=expect)
+            except StaleWriter as error:
+                fleet.follow(goal.fleet, goal.id, project)
+                raise Stale(error.message, seq=self.goals.swarm(goal).state.seq, hint=error.hint) from error
+
+        if goal.fleet:
+            return await asyncio.to_thread(at_fleet)
         environ = self.goals.environ
         work = partial(_decided, environ, goal.path, who.actor, expect, decision)
         return await (isolated(environ, work) if apart else asyncio.to_thread(work))
