@@ -26,7 +26,7 @@ pytestmark = pytest.mark.suite("unittest")
 VERBS = [
     "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
-    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "hook", "mcp", "dispatch", "debate",
+    "attest", "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "hook", "mcp", "dispatch", "debate",
     "chat", "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks",
     "preflight", "serve", "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
@@ -194,7 +194,8 @@ NESTED = (
     "evidence show", "evidence prune",
     *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
     "watch stop", "watch status", "agents list", "agents test",
-    "eval debate", "eval patches", *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
+    "eval debate", "eval patches",
+    *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
 )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ them stands which start of the kernel it was: a container that comes back under 
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -18,6 +17,8 @@ from typing import Self
 
 from swarmgate.errors import LedgerLocked
 from swarmgate.journal.disk_errors import writing
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.files.folders import make
 
 _PAUSE_S, _PATIENCE_S = 0.01, 0.2
@@ -51,7 +52,7 @@ class WriterLock:
         """
         with writing(self._path):
             make(self._path.parent)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o644)
         try:
             with writing(self._path):
                 self._take(descriptor)
@@ -79,9 +80,9 @@ class WriterLock:
                 hint=f"If no swarm process is at work there, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, "boot": _boot(), **self._details})
+        mine = json.dumps({"pid": os.getpid(), "host": system.host(), "boot": _boot(), **self._details})
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, mine.encode(), 0)
+        system.write_at(descriptor, mine.encode(), 0)
 
     def _patiently(self, descriptor: int) -> bool:
         """Whether the lock is ours now; waits for it, longer for an owner that has it briefly."""
@@ -122,7 +123,7 @@ class WriterLock:
 def _lock(descriptor: int) -> bool:
     """Whether the lock is ours now."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        exclusive.take(descriptor, wait=False)
     except BlockingIOError:
         return False
     return True
@@ -139,7 +140,7 @@ def _boot() -> str:
 
 def _elsewhere(owner: dict[str, object]) -> bool:
     """Whether an owner may be alive on a host whose locks this kernel does not see."""
-    return bool(owner) and owner.get("host") != os.uname().nodename and (not _boot() or owner.get("boot") != _boot())
+    return bool(owner) and owner.get("host") != system.host() and (not _boot() or owner.get("boot") != _boot())
 
 
 def forget_renamed(path: Path) -> None:
@@ -160,11 +161,11 @@ def read_owner(path: Path) -> dict[str, object]:
 def live_owner(path: Path) -> dict[str, object]:
     """The owner of a lock that is held now; empty when nobody holds it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | system.CLOEXEC)
     except OSError:
         return {}
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        exclusive.take(descriptor, shared=True, wait=False)
     except BlockingIOError:
         return read_owner(path)
     finally:

@@ -54,6 +54,7 @@ ELSEWHERE = {
     "init": "a repository is registered that has been initialised",
     "demo": "swarm serve --demo",
     "docs": "the pages of an installation",
+    "attest": "needs a clone and nothing else, so whoever has one verifies it there",
     "guard": "asks the guards of this machine about a command",
     "watch": "a process beside an editor",
     "sync": "the next decision takes hand edits in",
