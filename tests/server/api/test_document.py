@@ -62,6 +62,7 @@ ELSEWHERE = {
     "hooks": "commands of the user's own on their machine",
     "eval": "measures swarmgate itself",
     "mcp": "serves a coding agent on the machine",
+    "lsp": "serves an editor on the machine",
     "serve": "starts the server",
     "worker": "works for a fleet, which has its own line",
     "server": "keeps the server itself",
