@@ -134,18 +134,73 @@ def debate(
         raise typer.Exit(report.exit_code)
 
 
-@app.command("list")
-def listing(json: Json = False) -> None:
-    """List the labelled sets: what each measures, and what data it needs.
+@app.command("patches")
+def patches(
+    data: Annotated[Path, typer.Argument(metavar="DATA", help="Patches, a JSON line each: predictions, or your own.")],
+    repos: Annotated[
+        Path, typer.Option("--repos", metavar="DIR", callback=filled, help="Holds a clone of each repository.")
+    ],
+    instances: Annotated[
+        Path | None, typer.Option("--instances", metavar="FILE", callback=filled, help="What predictions are for.")
+    ] = None,
+    labels: Annotated[
+        str, typer.Option("--labels", metavar="FILE[#KEY]", help="Which predictions are right: ids, `resolved_ids`.")
+    ] = "",
+    fixes: Annotated[
+        bool, typer.Option("--fixes", help="Replay the instances' own patches, too, as right ones.")
+    ] = False,
+    arms: Annotated[
+        str, typer.Option("--arm", metavar="A,B", callback=filled, help="Of gates, tests, proof and review.")
+    ] = "gates",
+    model: Annotated[
+        str, typer.Option("--model", metavar="M", help="Asked in each role of the arm review; the settings' own.")
+    ] = "",
+    half: Annotated[
+        str, typer.Option("--half", metavar="H", help="Only one half, by the hash of the id: tuning, held.")
+    ] = "",
+    only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Only patches whose id begins so.")] = "",
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="At most N of each model and label, at random.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the random choice.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", metavar="N", min=1, max=64, help="Patches at the same time.")] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", callback=filled, help="Rows and report; ./swarm-eval-patches."),
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Replay patches of real agents, right and wrong ones, and print which of them would have got in.
 
-    Example: swarm eval list
+    Killed or stopped, the same command goes on. Nothing is fetched.
+
+    Example: swarm eval patches preds.jsonl --instances instances.jsonl --labels report.json --repos ../clones
     """
     with boundary(json) as terminal:
-        from swarmgate.evaluation.gates import known
+        from swarmgate.errors import Stopped
+        from swarmgate.evaluation.patches import measure as patches_measure
+        from swarmgate.evaluation.patches.report import lines
 
-        sets = known()
-        width = max(map(len, sets))
-        terminal.result(dict(sets), [f"{name:<{width}}  {about}" for name, about in sets.items()])
+        asked = patches_measure.request(arms, half=half, only=only, sample=sample, seed=seed)
+        known = patches_measure.load(data, instances=instances, labels=labels, fixes=fixes)
+        try:
+            report = patches_measure.measure(
+                asked.selection.of(known),
+                repos,
+                asked.arms,
+                config=patches_measure.settings(repo),
+                model=model,
+                jobs=jobs,
+                out=out or patches_measure.FOLDER,
+                on_row=lambda row, done, total: terminal.note(
+                    f"{done}/{total} {row.arm} {row.id}: {row.trouble or row.blocked or 'got in'} ({row.seconds:.1f} s)"
+                ),
+            )
+        except KeyboardInterrupt:
+            hint = "Run the same command again: the rows that were made are kept."
+            raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
+        terminal.result(report, lines(report))
 
 
 @app.command("alone")
@@ -181,36 +236,44 @@ def alone(
 ) -> None:
     """Have mini-swe-agent and swarmgate do the same tasks with the same model, and compare what hidden tests say.
 
+    Killed or stopped, the same command goes on. Nothing is fetched.
+
     Example: swarm eval alone instances.jsonl --repos clones --model local/coder-1 --sample 20
     """
     with boundary(json) as terminal:
-        from time import monotonic
-
-        began = monotonic()
-        from swarmgate.domain.progress import Progress
         from swarmgate.errors import Stopped
         from swarmgate.evaluation.alone.measure import FOLDER, measure, request
-        from swarmgate.evaluation.alone.outcome import Row
         from swarmgate.evaluation.alone.report import lines
         from swarmgate.evaluation.patches.dataset import read_instances
         from swarmgate.project import settings_at
-        from swarmgate.terminal.progress import listener
 
         asked = request(model, arms, only=only, sample=sample, seed=seed, tokens=tokens, seconds=seconds)
-        config = settings_at((repo or Path.cwd()).resolve())[1]
-        with listener(as_json=json) as listen:
-
-            def told(row: Row, done: int, total: int) -> None:
-                text = (
-                    f"{done} of {total}: {row.id} by {row.arm}: {row.trouble or row.ended}; hidden tests: {row.hidden}"
-                )
-                listen(Progress(kind="notice", text=text, seconds=monotonic() - began))
-
-            try:
-                report = measure(
-                    tuple(read_instances(instances)), repos, asked, config=config, out=out or FOLDER, on_row=told
-                )
-            except KeyboardInterrupt:
-                hint = "Run the same command again: tasks that ended are kept and not done again."
-                raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
+        try:
+            report = measure(
+                tuple(read_instances(instances)),
+                repos,
+                asked,
+                config=settings_at((repo or Path.cwd()).resolve())[1],
+                out=out or FOLDER,
+                on_row=lambda row, done, total: terminal.note(
+                    f"{done}/{total} {row.arm} {row.id}: {row.trouble or f'{row.ended}; hidden tests: {row.hidden}'}"
+                ),
+            )
+        except KeyboardInterrupt:
+            hint = "Run the same command again: tasks that ended are kept and not done again."
+            raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
         terminal.result(report, lines(report))
+
+
+@app.command("list")
+def listing(json: Json = False) -> None:
+    """List the labelled sets: what each measures, and what data it needs.
+
+    Example: swarm eval list
+    """
+    with boundary(json) as terminal:
+        from swarmgate.evaluation.gates import known
+
+        sets = known()
+        width = max(map(len, sets))
+        terminal.result(dict(sets), [f"{name:<{width}}  {about}" for name, about in sets.items()])

@@ -110,7 +110,7 @@ def measure(
     versions = _versions(asked.arms)
     flags = config.model_dump(mode="json", exclude_unset=True, include=set(_SHARED))
     setup = Setup(config, asked.model, environ, asked.tokens, asked.seconds, flags)
-    found, rows, made = clones.find(repos, [each.repo for each in chosen]), Rows(out / "rows"), list[Row]()
+    found, rows, made = clones.find(repos, (each.repo for each in chosen)), Rows(out / "rows"), list[Row]()
     for instance in chosen:
         for arm in asked.arms:
             key = key_of(instance, arm, setup, versions[arm])
