@@ -30,12 +30,8 @@ OnRow = Callable[[Row, int, int], None]
 FOLDER = Path("swarm-eval-alone")
 """Where rows and report go unless something else is said."""
 _PACKAGE = "minisweagent"
-_QUIET = {
-    "MSWEA_SILENT_STARTUP": "1",
-    "MSWEA_GLOBAL_CONFIG_DIR": os.devnull + "/none",
-    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-}
-"""No banner, no settings file of the user's, and no list of prices from the network."""
+_QUIET = {"MSWEA_SILENT_STARTUP": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+"""No banner, and no list of prices from the network."""
 _SHARED = ("providers", "roles", "prices", "models", "commands", "gates")
 """The tables of the user's settings that hold for a task."""
 
@@ -164,9 +160,10 @@ def _worked(row: Row, instance: Instance, clone: Path | None, setup: Setup) -> R
 def _arm(arm: Arm, place: Path, instance: Instance, setup: Setup) -> Ended:
     if arm is Arm.SWARM:
         return swarm.work(place, instance.problem_statement, setup, instance.test_command)
-    for name, value in _QUIET.items():
-        os.environ.setdefault(name, value)
-    mini = import_module("swarmgate.evaluation.alone.mini_swe_agent")  # late: the package takes seconds to import
+    with temporary.folder("mini") as empty:  # the package reads settings of the user's, unless they lie elsewhere
+        for name, value in {**_QUIET, "MSWEA_GLOBAL_CONFIG_DIR": str(empty)}.items():
+            os.environ.setdefault(name, value)
+        mini = import_module("swarmgate.evaluation.alone.mini_swe_agent")  # late: the package takes seconds to import
     ended: Ended = mini.work(place, instance.problem_statement, setup)
     return ended
 
