@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import importlib
 import itertools
 import os
 import shutil
@@ -15,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from swarmgate.workspace.programs import import_path, trusted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 # A law holds or not; how long an example takes on a busy machine is no part of it. More: SWARMGATE_EXAMPLES=1000
@@ -46,6 +49,34 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if getattr(config.option, "dist", "") == "load":  # xdist's default; there is none where it is not installed
         config.option.dist = "worksteal"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """All that is collected is there to stay: no collector of garbage walks over it, now or during the tests."""
+    gc.disable()
+    try:
+        _import_from_another_place(session.config)
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _import_from_another_place(config: pytest.Config) -> None:
+    """Imports all tests, each worker from a place of its own on.
+
+    In a fresh checkout pytest compiles each file of tests, which takes half a minute of processor; workers that go
+    through them side by side would all do it. What cannot be imported, collecting tells.
+    """
+    worker = getattr(config, "workerinput", None)
+    if worker is None or config.args != config.getini("testpaths"):
+        return
+    files = sorted(file for part in config.args for file in (config.rootpath / part).rglob("test_*.py"))
+    first = len(files) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    for file in files[first:] + files[:first]:
+        with contextlib.suppress(Exception, pytest.skip.Exception):
+            importlib.import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
 
 
 @pytest.fixture(autouse=True)

@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ.get("SWARMGATE_FLEETS"):
         return
     for item in items:
-        if Path(__file__).parent in item.path.parents and item.get_closest_marker("slow"):
+        if item.get_closest_marker("slow") and item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(
                 pytest.mark.skip(reason="a whole fleet: SWARMGATE_FLEETS=1 python -m pytest -m slow tests/fleet")
             )

@@ -14,7 +14,8 @@ from swarmgate.domain.events import event as ev
 from swarmgate.errors import IllegalMove, LedgerLocked, LedgerWriteFailed, NotFound, UsageError
 from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.server.runs.model import Goal, Verb
+from swarmgate.server.runs.goals import now
+from swarmgate.server.runs.model import Goal, Verb, Wanted
 
 FINISH = call("finish", summary="done")
 pytestmark = [pytest.mark.slow, pytest.mark.suite("unittest")]
@@ -290,6 +291,41 @@ async def test_an_approval_that_its_server_did_not_outlive_is_gone_on_from_by_th
     await served.again().start()
     assert (await served.ended(goal.id)).exit_code == 3
     assert len(recorded(served, goal, ev.TaskCompleted)) == 1
+
+
+async def test_an_approval_that_comes_before_the_worker_is_gone_is_gone_on_from(served: Served) -> None:
+    served.project.play()
+    await served.runs.start()
+    goal = await served.created()
+    planned = served.goals.records.change(
+        goal.id, lambda each: each.model_copy(update={"wanted": Wanted(verb=Verb.PLAN, by=ADA, asked=now())})
+    )[1]
+    assert planned.wanted
+
+    async def ends() -> None:
+        await asyncio.sleep(0.2)
+        served.goals.records.change(goal.id, lambda each: each.model_copy(update={"wanted": None}))
+
+    ending = asyncio.create_task(ends())
+    async with served.runs.following(goal.id, Verb.RUN, by=ADA):
+        served.swarm(goal).approve()
+    await ending
+    assert (await served.ended(goal.id)).exit_code == 3
+    assert len(recorded(served, goal, ev.TaskCompleted)) == 1
+
+
+async def test_a_plan_that_was_approved_before_its_worker_died_is_done(served: Served) -> None:
+    served.project.play()
+    await served.runs.start()
+    goal = await served.created()
+    served.swarm(goal).approve()
+    await served.runs.close()
+    wanted = Wanted(verb=Verb.PLAN, by=ADA, asked=now())
+    served.goals.records.change(goal.id, lambda each: each.model_copy(update={"wanted": wanted}))
+    await served.again().start()
+    ended = await served.ended(goal.id)
+    assert (ended.verb, ended.exit_code, ended.code) == (Verb.PLAN, 0, "")
+    assert not recorded(served, goal, ev.TaskCompleted)
 
 
 async def test_a_plan_is_revised_once_however_often_its_worker_dies(served: Served) -> None:

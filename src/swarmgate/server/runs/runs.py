@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from swarmgate.config import Telemetry
+from swarmgate.domain.next_step import waiting_for
 from swarmgate.errors import IllegalMove
 from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
@@ -25,6 +27,10 @@ from swarmgate.server.runs.records import Records
 from swarmgate.server.runs.scheduler import Scheduler
 from swarmgate.server.runs.worker import Setup
 from swarmgate.server.runs.workers import Workers
+
+_ENDING_S, _POLL_S = 10.0, 0.05
+"""How long a worker that is just ending is waited for, and how often it is looked at. A worker that has nothing to do
+any more ends within a second, on a busy machine within a few."""
 
 
 class Runs:
@@ -83,7 +89,8 @@ class Runs:
             IllegalMove: something is wanted of it already, or it is archived.
             LedgerWriteFailed: the disk refused.
         """
-        changed = await asyncio.to_thread(self._want, goal, verb, worked.checked(verb, arguments), by)
+        given = worked.checked(verb, arguments)
+        changed = await self._after_its_worker(partial(self._want, goal, verb, given, by), goal)
         self._scheduler.changed(changed, "queued", by, verb=verb)
         return changed
 
@@ -91,7 +98,7 @@ class Runs:
     async def following(self, goal: str, verb: Verb, *, by: str) -> AsyncIterator[None]:
         """Has work on a goal follow what the block decides, also where the server is killed in between.
 
-        Where something is wanted of it already, that stays so. Where the block raises, nothing is wanted.
+        Where something else is wanted of it already, that stays so. Where the block raises, nothing is wanted.
 
         Args:
             goal: its id.
@@ -103,7 +110,7 @@ class Runs:
             LedgerWriteFailed: the disk refused; the block was not begun.
         """
         try:
-            asked = await asyncio.to_thread(partial(self._want, goal, verb, {}, by, decided=False))
+            asked = await self._after_its_worker(partial(self._want, goal, verb, {}, by, decided=False), goal)
         except IllegalMove:
             yield
             return
@@ -204,6 +211,28 @@ class Runs:
         return self._scheduler.queued()
 
     # --- inside ---
+
+    async def _after_its_worker(self, want: Callable[[], Goal], goal: str) -> Goal:
+        """Puts work on a goal down; a worker that is just ending is waited for, since what it did is decided now.
+
+        Raises:
+            IllegalMove: something else is wanted of it.
+        """
+        end = time.monotonic() + _ENDING_S
+        while True:
+            try:
+                return await asyncio.to_thread(want)
+            except IllegalMove:
+                if time.monotonic() > end or not await asyncio.to_thread(self._ending, goal):
+                    raise
+            await asyncio.sleep(_POLL_S)
+
+    def _ending(self, goal: str) -> bool:
+        """Whether what is wanted of a goal is done by its ledger, and only its worker has not said so yet."""
+        known = self._goals.get(goal)
+        if known.wanted is None or known.wanted.paused or not self._goals.ready(known):
+            return known.wanted is None
+        return waiting_for(self._goals.swarm(known).state) is not None
 
     def _want(self, goal: str, verb: Verb, given: dict[str, Any], by: str, *, decided: bool = True) -> Goal:
         kept = self._goals.keep(goal)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.events.event import Entry, GoalSet, QuestionAnswered, RevisionRequested
+from swarmgate.domain.next_step import Waiting
+from swarmgate.domain.state.state import Planning
 from swarmgate.domain.state.unattended import Until
 from swarmgate.engine.reports.outcome import EXIT_CODES, RunOutcome
 from swarmgate.errors import UsageError
@@ -37,8 +39,16 @@ async def _plan(swarm: Swarm, goal: Goal, wanted: Wanted) -> RunOutcome:
         return await swarm.plan(answers=_unsaid(swarm, wanted, answers))
     text = given.get("text") or ("" if swarm.state.goals else goal.text)
     if not text or _since(swarm, wanted, GoalSet):
-        return await swarm.plan()
+        return await _planned(swarm)
     return await swarm.plan(text, spec=given.get("spec", ""), source=given.get("source", ""))
+
+
+async def _planned(swarm: Swarm) -> RunOutcome:
+    """Goes on with planning; where the plan was approved before its worker wrote down that it was done, it is done."""
+    state = swarm.state
+    if state.planning is Planning.APPROVED:
+        return RunOutcome(waiting=Waiting.NOTHING, seq=state.seq)
+    return await swarm.plan()
 
 
 def _unsaid(swarm: Swarm, wanted: Wanted, answers: dict[str, str]) -> dict[int, str]:
@@ -50,7 +60,7 @@ def _unsaid(swarm: Swarm, wanted: Wanted, answers: dict[str, str]) -> dict[int, 
 async def _revise(swarm: Swarm, goal: Goal, wanted: Wanted) -> RunOutcome:
     del goal
     if _since(swarm, wanted, RevisionRequested):
-        return await swarm.plan()
+        return await _planned(swarm)
     return await swarm.revise(wanted.arguments["text"])
 
 

@@ -27,9 +27,13 @@ MERGESORT = """def mergesort(arr):
 WITHIN = """def within(low, high, value):
     return low <= value BUG high
 """
-ENDLESS = """def endless(n):
+ENDLESS = """import time
+
+
+def endless(n):
     count = 0
     while n:
+        time.sleep(0.01)
         n BUG n - 1
         count += 1
     return count
@@ -59,7 +63,7 @@ async def test_idle_tests_are_refused_and_real_ones_tell_the_versions_apart(
     name: str, bench: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setattr(bench, "TIME_LIMIT_S", 4 if name == "endless" else 60)
+    monkeypatch.setattr(bench, "TIME_LIMIT_S", 15 if name == "endless" else 60)  # waited for twice, asleep
     source, wrong, right, cases = PROGRAMS[name]
     tests = (
         f"import pytest\n\nfrom solution import {name}\n\ntestdata = {cases!r}\n\n\n"
