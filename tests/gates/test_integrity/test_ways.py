@@ -196,6 +196,32 @@ def test_how_many_there_are_is_part_of_a_special_case(found: Found, case: str, *
     assert bool(blocking(found(old, new))) is blocks
 
 
+ONE_TABLE = """import pytest
+from shop import parse
+
+
+@pytest.mark.parametrize(("text", "rows"), [{rows}])
+def test_full(text, rows):
+    assert parse(text) == rows
+"""
+
+
+@pytest.mark.parametrize(("rows", "blocks"), [('("a,b", ["a", "b"]), ("", [])', False), ('("a,b", ["a", "b"])', True)])
+def test_a_test_may_become_a_row_of_another_one(found: Found, rows: str, *, blocks: bool) -> None:
+    two = """from shop import parse
+
+
+def test_full():
+    assert parse("a,b") == ["a", "b"]
+
+
+def test_empty():
+    assert parse("") == []
+"""
+    new = {"tests/test_a.py": ONE_TABLE.format(rows=rows)}
+    assert bool(blocking(found({"tests/test_a.py": two}, new))) is blocks
+
+
 TABLED = "from shop import total\n\n\ndef test_total():\n    assert total(6, 20) == 26\n    assert total(7, 2) == 9\n"
 ANSWERS = """{before}
 

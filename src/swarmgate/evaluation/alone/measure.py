@@ -29,7 +29,8 @@ OnRow = Callable[[Row, int, int], None]
 
 FOLDER = Path("swarm-eval-alone")
 """Where rows and report go unless something else is said."""
-_PACKAGE = "minisweagent"
+_PACKAGE, _PINNED = "minisweagent", "mini-swe-agent==2.4.6"
+"""How it is imported, and what the extra `alone` installs."""
 _QUIET = {"MSWEA_SILENT_STARTUP": "1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 """No banner, and no list of prices from the network."""
 _SHARED = ("providers", "roles", "prices", "models", "commands", "gates")
@@ -123,7 +124,7 @@ def _versions(arms: Sequence[Arm]) -> dict[Arm, str]:
     if Arm.MINI in arms and importlib.util.find_spec(_PACKAGE) is None:
         raise MissingRequirement(
             "the arm mini-swe-agent needs the package mini-swe-agent, which is not installed.",
-            hint='pip install "swarmgate[alone]", or measure one arm: --arms swarmgate',
+            hint=f"pip install {_PINNED}, in swarmgate's environment, or measure one arm: --arms swarmgate",
         )
     known = {Arm.SWARM: lambda: __version__, Arm.MINI: lambda: metadata.version("mini-swe-agent")}
     return {arm: known[arm]() for arm in arms}

@@ -58,7 +58,7 @@ def work(place: Path, statement: str, setup: Setup) -> Ended:
 
 def _model(setup: Setup, settings: Mapping[str, Any]) -> LitellmModel:
     """The package's client for the endpoint of the settings."""
-    provider, name = setup.config.provider(setup.model), setup.model.partition("/")[2]
+    provider, name = setup.config.provider(setup.model)
     known = {
         **settings["model_kwargs"],
         "api_base": provider.base_url,
