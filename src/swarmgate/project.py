@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from swarmgate.domain.actor import USER
 from swarmgate.domain.progress import Listener, Progress, silent
-from swarmgate.errors import NotAProject, StaleWriter
+from swarmgate.errors import NotAProject, StaleWriter, SwarmError
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.publication import LOCAL, Publication
 
@@ -200,6 +201,19 @@ class Project:
         from swarmgate.domain.text.redaction import redact
 
         return redact(text, self.keys)
+
+    def cleaner(self) -> Callable[[str], str]:
+        """What cleans the project's texts for programs: of its keys, of what looks like one, of control characters.
+
+        Where its settings cannot be read, nobody knows its keys by their names; those that the environment holds go
+        all the same.
+        """
+        from swarmgate.domain.text.cleaning import cleaning, secrets_of
+
+        secrets = secrets_of(self.environ)
+        with suppress(SwarmError):
+            secrets += self.keys
+        return cleaning(secrets)
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -26,9 +26,9 @@ pytestmark = pytest.mark.suite("unittest")
 VERBS = [
     "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
-    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "dispatch", "debate", "chat", "discuss",
-    "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight", "serve",
-    "server", "worker", "fleet", "metrics", "eval",
+    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "mcp", "dispatch", "debate", "chat",
+    "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight",
+    "serve", "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "top", "history", "failures", "verify", "stop", "doctor"]
@@ -203,7 +203,7 @@ NESTED = (
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
-    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet"}
+    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet", "mcp"}
     assert "Example: " in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet"}
     assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
 

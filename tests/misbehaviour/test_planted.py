@@ -86,6 +86,7 @@ VERBS: dict[str, str] = {
     "gates doctor": "",
     "sbom": "--environment",
     "guard explain": "-- git status",
+    "mcp": "",
     "dispatch hold": "tasks.toml",
     "debate hold": "'is it?'",
     "chat hold": "chat.toml",

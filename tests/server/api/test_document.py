@@ -57,6 +57,7 @@ ELSEWHERE = {
     "sync": "the next decision takes hand edits in",
     "hooks": "commands of the user's own on their machine",
     "eval": "measures swarmgate itself",
+    "mcp": "serves a coding agent on the machine",
     "serve": "starts the server",
     "worker": "works for a fleet, which has its own line",
     "fleet": "hands goals to a fleet: the server has a queue of its own",

@@ -17,6 +17,7 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI, Request, Response, WebSocket
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel
+from tests.server.conftest import NOBODY
 from tests.server.redis_server import redis_program, redis_server
 
 from swarmgate.config import Config, Server
@@ -53,7 +54,7 @@ class Served:
     done: list[str] = field(default_factory=list)
 
     def client(self, **more: Any) -> httpx.Client:
-        return httpx.Client(base_url=self.url, timeout=10, **more)
+        return httpx.Client(base_url=self.url, timeout=10, verify=NOBODY, **more)
 
     def token(self, account: Account) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.accounts.sessions.issue(account.id).access_token}"}

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
+from tests.server.conftest import NOBODY
 from tests.server.http.conftest import Served, Serving
 from tests.server.http.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
 
@@ -42,7 +43,7 @@ def back(browser: httpx.Client, path: str = "/login/oidc") -> str:
     """Goes to the provider; the address that this one sends the browser back to."""
     to_provider = browser.get(path)
     assert to_provider.status_code == 303
-    return httpx.get(to_provider.headers["location"]).headers["location"]
+    return httpx.get(to_provider.headers["location"], verify=NOBODY).headers["location"]
 
 
 def test_somebody_whom_the_provider_vouches_for_is_logged_in(

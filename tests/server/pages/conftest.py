@@ -11,7 +11,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 from tests.project import Project
-from tests.server.conftest import Running, running
+from tests.server.conftest import NOBODY, Running, running
 
 from swarmgate.config import load
 from swarmgate.server.accounts import passwords
@@ -90,7 +90,7 @@ def _cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def anybody(server: Running, emptied: None) -> Iterator[httpx.Client]:
     """A client that says nothing of who it is."""
-    with httpx.Client(base_url=server.url, timeout=30) as client:
+    with httpx.Client(base_url=server.url, timeout=30, verify=NOBODY) as client:
         yield client
 
 
@@ -103,7 +103,8 @@ def visit(server: Running, emptied: None) -> Iterator[Visits]:
         accounts = server.app.state.accounts
         account = accounts.create(name, roles={repo: role} if role else {})
         _, secret = accounts.sessions.begin(account.id)
-        clients.append(httpx.Client(base_url=server.url, cookies={"swarm_session": secret}, timeout=30))
+        cookies = {"swarm_session": secret}
+        clients.append(httpx.Client(base_url=server.url, cookies=cookies, timeout=30, verify=NOBODY))
         return Visitor(clients[-1], account)
 
     yield make

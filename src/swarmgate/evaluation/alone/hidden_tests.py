@@ -40,7 +40,7 @@ async def judged(place: Path, clone: Path, instance: Instance, config: Config) -
     suites = suites_of(settings, detect(place, repository.list_tree(tree)).test_command)
     if not suites.suites:
         raise UsageError(
-            f"{instance.id}: no test command was detected", hint="Give the instance the key `test_command`."
+            f"{instance.instance_id}: no test command was detected", hint="Give the instance the key `test_command`."
         )
     paths = tuple(path for path in files if TEST_FILE.search(path)) if suites.alone(place) else ()
     commands = confined(place, config.commands)
@@ -53,7 +53,7 @@ def _brought(place: Path, clone: Path, instance: Instance) -> tuple[str, ...]:
     with temporary.folder("hidden") as truth:
         lay_out(clone, instance.base_commit, truth, apart=False)
         if problem := apply_patch(truth, instance.test_patch):
-            raise UsageError(f"{instance.id}: key 'test_patch' does not apply: {problem}")
+            raise UsageError(f"{instance.instance_id}: key 'test_patch' does not apply: {problem}")
         kept = []
         for path in instance.test_files:
             target = place / path

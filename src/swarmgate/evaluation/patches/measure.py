@@ -16,9 +16,12 @@ from swarmgate.errors import UsageError
 from swarmgate.evaluation.patches import clones, dataset, report
 from swarmgate.evaluation.patches.arms import Arm
 from swarmgate.evaluation.patches.dataset import AgentPatch, Half
+from swarmgate.evaluation.patches.page import page
 from swarmgate.evaluation.patches.replay import replay
 from swarmgate.evaluation.patches.rows import Row, Rows, key_of
+from swarmgate.journal.disk_errors import writing
 from swarmgate.project import settings_at
+from swarmgate.workspace.files import atomic
 
 if TYPE_CHECKING:
     from swarmgate.config import Config
@@ -101,7 +104,7 @@ def measure(
         on_row(row, len(made), total)
     order = {(each.model, each.id): number for number, each in enumerate(patches)}
     made.sort(key=lambda row: (arms.index(row.arm), order[row.model, row.id]))
-    return report.written(report.of_rows(made), out)
+    return _written(report.of_rows(made), out)
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,16 @@ def _one(job: _Job, rows: Rows, environ: Mapping[str, str]) -> Row:
     row = asyncio.run(replay(job.patch, job.arm, job.clone, key=job.key, flags=job.flags, environ=environ))
     rows.put(row)
     return row
+
+
+def _written(found: report.PatchesReport, out: Path) -> report.PatchesReport:
+    """The report, written into a folder with its page."""
+    placed = found.model_copy(update={"path": str(out)})
+    for name, text in (("report.json", placed.model_dump_json(indent=1)), (report.PAGE, page(placed))):
+        with writing(out / name):
+            out.mkdir(parents=True, exist_ok=True)
+            atomic.replace(out / name, text, durable=False)
+    return placed
 
 
 def _flags(config: Config, model: str) -> dict[str, Any]:

@@ -17,10 +17,9 @@ from swarmgate.evaluation.patches.arms import Arm
 from swarmgate.evaluation.patches.dataset import HUMAN
 from swarmgate.evaluation.patches.rows import Row
 from swarmgate.evaluation.score import Score, interval
-from swarmgate.journal.disk_errors import writing
-from swarmgate.workspace.files import atomic
 
-JSON, PAGE = "report.json", "report.html"
+PAGE = "report.html"
+"""The name of the page that `page` renders, in the folder of the report."""
 WRONGLY_SHOWN = 20
 """So many false blocks of an arm are listed in the terminal; the page and --json have all."""
 BOTH = "all"
@@ -151,22 +150,6 @@ def exact(only_first: int, only_second: int) -> float:
     trials, fewer = only_first + only_second, min(only_first, only_second)
     tail = float(sum(comb(trials, number) for number in range(fewer + 1)) / 2**trials)
     return min(1.0, 2 * tail)
-
-
-def written(found: PatchesReport, out: Path) -> PatchesReport:
-    """Writes the report and its page into a folder.
-
-    Raises:
-        LedgerWriteFailed: the disk refused.
-    """
-    from swarmgate.evaluation.patches.page import page  # noqa: PLC0415 - late: templates take a tenth of a second
-
-    placed = found.model_copy(update={"path": str(out)})
-    for name, text in ((JSON, placed.model_dump_json(indent=1)), (PAGE, page(placed))):
-        with writing(out / name):
-            out.mkdir(parents=True, exist_ok=True)
-            atomic.replace(out / name, text, durable=False)
-    return placed
 
 
 def lines(found: PatchesReport) -> list[str]:

@@ -65,7 +65,7 @@ def found(change: Change) -> Iterator[Weakening]:
     tables = [each for file in changed for each in answer_tables.of_file(file)]
     if not branches and not tables:
         return
-    suites = _suites(change, {each.function for each in (*branches, *tables)})
+    suites = _suites(change, {each.function for each in branches} | {each.function for each in tables})
     for table in tables:
         tests = [_answered(Branch(table.path, table.line, table.function, *row), suites) for row in table.rows]
         if all(tests):

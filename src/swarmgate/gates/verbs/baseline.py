@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -119,7 +120,7 @@ def _report(found: Target, entries: tuple[Accepted, ...], only: tuple[str, ...])
 
     # Each gate's own: what two gates find has to be accepted for both.
     options = GatesOptions(only=only, merged=False)
-    return judged(replace(found, fix=False), entries, options).report
+    return asyncio.run(judged(replace(found, fix=False), entries, options)).report
 
 
 def _entries(

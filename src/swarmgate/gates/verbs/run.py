@@ -106,6 +106,17 @@ def check_form(form: str | None, *, as_json: bool, to_file: bool) -> str:
 
 
 def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...] = (), cache: bool = True) -> Judged:
+    """Run the gates over what was asked for, as `judging` does, where nothing else is at work.
+
+    Raises:
+        UsageError, NotAProject, WorkspaceError, ConfigError: as `judging`.
+    """
+    return asyncio.run(judging(request, only=only, skip=skip, cache=cache))
+
+
+async def judging(
+    request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...] = (), cache: bool = True
+) -> Judged:
     """Run the gates over what was asked for; without `cache` each runs whatever it said before, and nothing is kept.
 
     Raises:
@@ -117,10 +128,12 @@ def judge(request: Request, *, only: tuple[str, ...] = (), skip: tuple[str, ...]
             raise UsageError(f"--only {gate} and --skip {gate} do not go together", hint="Leave one of them out.")
     with resolved(request) as found:
         entries = baseline.on_disk(found.settings)
-        return judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
+        return await judged(found, entries, GatesOptions(only=only, skip=skip), Memory() if cache else None)
 
 
-def judged(found: Target, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None) -> Judged:
+async def judged(
+    found: Target, entries: tuple[Accepted, ...], options: GatesOptions, memory: Memory | None = None
+) -> Judged:
     """Run the gates, those of the project included, with findings that are accepted."""
     gates = load(found.settings)
     check_names(gates, options, skip="--skip")
@@ -137,19 +150,17 @@ def judged(found: Target, entries: tuple[Accepted, ...], options: GatesOptions, 
         "require": configured.require,
         "timeout_s": configured.timeout_s,
     }
-    report = asyncio.run(
-        run_pipeline(
-            gates,
-            repository=found.repository,
-            base=found.base,
-            config=options.model_copy(update={**defaults, "quality": configured.quality, "size": configured.size}),
-            fix=found.fix,
-            scope=found.scope,
-            accepted=entries,
-            memory=memory,
-            change=change,
-            by_hand=lambda: by_hand(found.home.root, config.commands).around(found.repository.root),
-        )
+    report = await run_pipeline(
+        gates,
+        repository=found.repository,
+        base=found.base,
+        config=options.model_copy(update={**defaults, "quality": configured.quality, "size": configured.size}),
+        fix=found.fix,
+        scope=found.scope,
+        accepted=entries,
+        memory=memory,
+        change=change,
+        by_hand=lambda: by_hand(found.home.root, config.commands).around(found.repository.root),
     )
     undo = _way_back(found, tree, report)
     noted = report.model_copy(update={"notes": (*found.notes, *undo, *found.staged_note(report.tree), *report.notes)})

@@ -57,12 +57,15 @@ def lay_out(source: Path, commit: str, target: Path, *, apart: bool) -> None:
 def apply_patch(root: Path, patch: str) -> str:
     """Applies a patch to the files; returns why it cannot be applied, as git says it, and empty where it was.
 
-    A patch that does not apply as a whole changes nothing. Lines are counted anew: agents write wrong numbers.
+    A patch that does not apply as a whole changes nothing. Agents write wrong numbers of lines: where git objects, they
+    are counted anew.
     """
-    text = patch if patch.endswith("\n") else f"{patch}\n"
-    how = ("apply", "--whitespace=nowarn", "--recount", "-")
-    code, _, err = call(root, *how, stdin=text.encode("utf-8", "surrogateescape"))
-    return " ".join(err.split())[:_TOLD] or "git apply failed" if code else ""
+    text = (patch if patch.endswith("\n") else f"{patch}\n").encode("utf-8", "surrogateescape")
+    for more in ((), ("--recount",)):
+        code, _, err = call(root, "apply", "--whitespace=nowarn", *more, "-", stdin=text)
+        if not code:
+            return ""
+    return " ".join(err.split())[:_TOLD] or "git apply failed"
 
 
 def _git(folder: Path, *args: str) -> str:

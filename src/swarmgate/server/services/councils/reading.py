@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from swarmgate.council.facade import Council as Facade
 from swarmgate.domain.metrics import Execution
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import SwarmError, UsageError, WaitingForUser
 from swarmgate.server.accounts.model import Principal, Role
@@ -16,7 +17,6 @@ from swarmgate.server.runs.model import Council, Goal
 from swarmgate.server.runs.runs import Runs
 from swarmgate.server.services.councils.record import OnRecord, data_of, on_record, rounds_of
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
 from swarmgate.server.services.views.record import CouncilSummary, CouncilView
 
 APART = "~"
@@ -68,7 +68,7 @@ class Held(NamedTuple):
 
     def clean(self, value: Any) -> Any:
         """A view without the secrets of the project."""
-        return cleaned(value, cleaner(self.facade.shared.project))
+        return cleaned(value, self.facade.shared.project.cleaner())
 
 
 class CouncilReading:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from swarmgate.domain.next_step import Waiting
+from swarmgate.domain.text.cleaning import plain
 from swarmgate.errors import BudgetExhausted, SwarmError
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Ended, Goal
@@ -15,7 +16,6 @@ from swarmgate.server.services.decisions.questions import Questions
 from swarmgate.server.services.goals.goals import Goals
 from swarmgate.server.services.goals.summary import Known
 from swarmgate.server.services.reading.access import Access
-from swarmgate.server.services.reading.cleaning import plain
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.views.decision import ApprovalSummary, NeedKind, NeedView, QuestionView, Way
 from swarmgate.server.services.views.goal import GoalView

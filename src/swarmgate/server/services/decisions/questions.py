@@ -7,13 +7,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from swarmgate.domain.next_step import open_questions
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.errors import IllegalMove, SwarmError
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Goal, Verb
 from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.ids import QuestionId, question_id
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Reading, Readings

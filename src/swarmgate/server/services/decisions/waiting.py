@@ -10,13 +10,13 @@ from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.domain.review.finding import GateReport
 from swarmgate.domain.state.state import Planning, State
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.reports.goal_page.page import ShownChange, goal_report
 from swarmgate.engine.reports.outcome import outcome_of
 from swarmgate.errors import SwarmError
 from swarmgate.journal.lock import at_work
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES, TESTS, EvidenceStore
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.ids import ApprovalId
 from swarmgate.server.services.reading.readings import Reading
 from swarmgate.server.services.views.decision import ApprovalSummary, ApprovalView, TaskProof

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.reports.status import HistoryLine
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import NotAProject, SwarmError
@@ -18,7 +19,6 @@ from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.goals.summary import Known, goal_view, known, summary
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Readings, stamp
 from swarmgate.server.services.views.goal import (
@@ -195,7 +195,7 @@ class Goals:
                 found = swarm.describe(title=title, cost=cost)
             else:
                 found = swarm.pull_request(title=title, base=base, remote=remote, draft=draft, cost=cost)
-            clean = cleaner(swarm.project)
+            clean = swarm.project.cleaner()
             return PullRequestView(goal=goal, seq=swarm.state.seq, pull_request=cleaned(found, clean))
 
         return await self.acting.decide(who, there, made)

@@ -9,6 +9,7 @@ from typing import Any
 
 from swarmgate.domain.state.state import Planning
 from swarmgate.domain.state.unattended import Until
+from swarmgate.domain.text.cleaning import cleaned, plain
 from swarmgate.errors import NotAProject, SwarmError, UsageError
 from swarmgate.ledger.files.live_progress import LiveRun
 from swarmgate.server.accounts.model import Principal, Role
@@ -16,7 +17,6 @@ from swarmgate.server.runs.model import Goal, Verb
 from swarmgate.server.runs.runs import Runs as Queue
 from swarmgate.server.services.goals.summary import Known, known, run_state, wanted_view
 from swarmgate.server.services.reading.access import Access
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner, plain
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Readings
 from swarmgate.server.services.views.run import RunView
@@ -118,7 +118,7 @@ class Runs:
         def read() -> LiveRun | None:
             swarm = self.access.goals_there.swarm(goal)
             found = swarm.live()
-            return cleaned(found, cleaner(swarm.project)) if found else None
+            return cleaned(found, swarm.project.cleaner()) if found else None
 
         return await asyncio.to_thread(read)
 

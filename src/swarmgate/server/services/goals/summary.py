@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from swarmgate.domain.next_step import Waiting, blocked_task, waiting_for
+from swarmgate.domain.text.cleaning import cleaned, plain
 from swarmgate.engine.reports.status import StatusReport
 from swarmgate.errors import Stopped, SwarmError, WaitingForUser
 from swarmgate.ledger.files.live_progress import LiveRun
 from swarmgate.server.runs.model import Goal
-from swarmgate.server.services.reading.cleaning import cleaned, plain
 from swarmgate.server.services.reading.readings import Reading
 from swarmgate.server.services.views.goal import GoalSummary, GoalView
 from swarmgate.server.services.views.run import RunState, WantedView

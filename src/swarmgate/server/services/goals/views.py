@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swarmgate.domain.state.state import Planning
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.reports.failures import FailureGroup
 from swarmgate.engine.reports.goal_page.page import goal_report, render
 from swarmgate.engine.reports.outcome import outcome_of
 from swarmgate.engine.reports.status import HistoryLine, history_lines
 from swarmgate.errors import UsageError
 from swarmgate.server.services.reading.access import unknown
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.paging import LONGEST, number
 from swarmgate.server.services.reading.readings import Reading
 from swarmgate.server.services.views.goal import FailuresView, PlanView, ReportView, TaskRow, TaskView

@@ -23,7 +23,6 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.model import Goal
-from swarmgate.server.services.reading.cleaning import cleaner
 
 T = TypeVar("T")
 
@@ -50,7 +49,7 @@ class Reading:
     @cached_property
     def clean(self) -> Callable[[str], str]:
         """What cleans texts of the project."""
-        return cleaner(self.swarm.project)
+        return self.swarm.project.cleaner()
 
     def entries(self) -> Iterator[Entry]:
         """The entries of the ledger, in order."""

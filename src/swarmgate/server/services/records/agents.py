@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.reports.models import role_models
 from swarmgate.errors import SwarmError
 from swarmgate.llm.families import family
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.reading.access import Access
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.readings import Reading, Readings
 from swarmgate.server.services.views.record import AgentView
 from swarmgate.server.services.views.view import Page

@@ -6,12 +6,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.errors import IllegalMove, UsageError
 from swarmgate.gates.verbs import sbom
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.readings import Reading, Readings
 from swarmgate.server.services.views.record import (
     AutomationView,

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from swarmgate.domain.spending.cost import By, CostReport, CostRow
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import SwarmError
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.reading.access import Access
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.readings import Reading, Readings
 from swarmgate.server.services.views.record import CostView, GoalCost
 

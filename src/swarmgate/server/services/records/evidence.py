@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from swarmgate.domain.evidence.report import Standing
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.engine.reports.goal import GoalEvidence, read_goal
 from swarmgate.errors import UsageError
 from swarmgate.ledger.evidence.archive import read_plain
@@ -13,7 +14,6 @@ from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.readings import Reading, Readings
 from swarmgate.server.services.views.record import EvidenceContent, EvidenceFile, EvidenceFiles, EvidenceView
 

@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.errors import SwarmError, UsageError
 from swarmgate.gates.definition import load
 from swarmgate.gates.verbs import explain, list_gates
@@ -16,7 +17,6 @@ from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned, cleaner
 from swarmgate.server.services.views.record import GateRunView, GateView, RuleView
 from swarmgate.server.services.views.view import Page
 from swarmgate.server.store.model import Store
@@ -117,7 +117,7 @@ class Gates:
         try:
             async with self.turns:
                 judged = await asyncio.to_thread(judge, request, only=only)
-            clean = await self.acting.decide(who, goal, lambda swarm: cleaner(swarm.project))
+            clean = await self.acting.decide(who, goal, lambda swarm: swarm.project.cleaner())
             told = {"about": judged.about, "verdict": judged.report.verdict, "report": judged.report}
             done = cleaned(view.model_copy(update={"state": "complete", **told}), clean)
         except SwarmError as error:

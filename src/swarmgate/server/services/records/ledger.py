@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from swarmgate.domain.text.cleaning import cleaned
 from swarmgate.ledger.views.describe import describe
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.model import Goal
 from swarmgate.server.services.reading.access import Access, unknown
-from swarmgate.server.services.reading.cleaning import cleaned
 from swarmgate.server.services.reading.paging import numbered
 from swarmgate.server.services.reading.readings import Reading, Readings
 from swarmgate.server.services.views.record import AuditView, CheckView, EntryView

@@ -1,10 +1,9 @@
-"""Texts of agents and repositories as they leave the server: without secrets, without control characters."""
+"""Cleans texts of agents and repositories before a program hears them: no secrets, no control characters."""
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -13,8 +12,6 @@ from pydantic import BaseModel
 
 from swarmgate.domain.text.printable import printable
 from swarmgate.domain.text.redaction import redact
-from swarmgate.errors import SwarmError
-from swarmgate.project import Project
 
 T = TypeVar("T")
 
@@ -27,21 +24,14 @@ _KEPT = 4096
 
 
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of the variables of the server that are named as secrets are."""
+    """The values of the variables that are named as secrets are."""
     return tuple(
         value for name, value in environ.items() if _SECRET.search(name.upper()) and len(value.strip()) >= _SHORTEST
     )
 
 
-def cleaner(project: Project) -> Callable[[str], str]:
-    """What cleans the texts of a project: of its keys, of what looks like one, and of control characters.
-
-    Where its settings cannot be read, nobody knows its keys by their names; those that the server's variables hold go
-    all the same.
-    """
-    secrets = secrets_of(project.environ)
-    with contextlib.suppress(SwarmError):
-        secrets += project.keys
+def cleaning(secrets: Iterable[str]) -> Callable[[str], str]:
+    """What cleans texts of these secrets, of what looks like one, and of control characters."""
     known = tuple(dict.fromkeys(secrets))
 
     @lru_cache(maxsize=_KEPT)

@@ -7,7 +7,7 @@ from immutables import Map
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.state.state import TaskStatus
-from swarmgate.server.services.reading.cleaning import cleaned, secrets_of
+from swarmgate.domain.text.cleaning import cleaned, secrets_of
 
 
 class Inner(Frozen):
