@@ -110,7 +110,7 @@ class _Counted(DefaultAgent):
             raise LimitsExceeded(
                 {"role": "exit", "content": _LIMITS, "extra": {"exit_status": _LIMITS, "submission": ""}}
             )
-        return super().query()  # type: ignore[no-any-return]  # the package's own annotation is `dict`
+        return super().query()
 
 
 def usage_of(messages: Iterable[Mapping[str, Any]], setup: Setup) -> Usage:
