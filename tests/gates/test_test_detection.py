@@ -92,7 +92,7 @@ INNOCENT = [
     'if sys._getframe(1).f_code.co_name == "<module>":\n    return 1',
     'if "numpy" in sys.modules:\n    return 1',
     'name = sys._getframe(1).f_code.co_name\nreturn f"{name}: "',
-    'frame = sys._getframe(1)\nif frame.f_lineno == 4:\n    return 1',
+    "frame = sys._getframe(1)\nif frame.f_lineno == 4:\n    return 1",
 ]  # fmt: skip
 HEAD = 'import inspect, os, sys, traceback\nfrom sys import argv\n\nRUNNER = "pytest"\n\n\ndef price():\n'
 
