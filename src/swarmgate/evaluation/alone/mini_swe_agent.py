@@ -6,7 +6,9 @@ The package is imported here and nowhere else; who imports this module has set i
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import platform
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -49,7 +51,8 @@ def work(place: Path, statement: str, setup: Setup) -> Ended:
     bounds = {**settings["agent"], "cost_limit": 0.0, "wall_time_limit_seconds": setup.seconds}
     agent = _Counted(_model(setup, settings["model"]), environment, setup, **bounds)
     try:
-        ended = agent.run(statement)
+        with contextlib.redirect_stdout(sys.stderr):  # its client prints advice where a call fails
+            ended = agent.run(statement)
     except Exception as error:  # whatever its client raises in the end
         raise EndpointFailed(f"mini-swe-agent ended: {type(error).__name__}: {error}") from error
     status = str(ended.get("exit_status", ""))
