@@ -15,14 +15,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from fleet_machines import fleet, submitted, table
-from tests.fleet.storms import Calm, Storm, old_worker
+from tests.fleet.storms import CLOCK, Calm, Storm, old_worker
 
 TASKS = ["1.1", "1.2", "1.3"]
 WORKERS = 4
-CLOCK = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
 BLOWS: list[Callable[[Storm], None]] = [
     *[Storm.kill, Storm.stop_and_continue] * 6,
     Storm.restart_database,

@@ -26,9 +26,9 @@ pytestmark = pytest.mark.suite("unittest")
 VERBS = [
     "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
-    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "mcp", "dispatch", "debate", "chat",
-    "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks", "preflight",
-    "serve", "server", "worker", "fleet", "metrics", "eval",
+    "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "hook", "mcp", "dispatch", "debate",
+    "chat", "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks",
+    "preflight", "serve", "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
 LOOKING = ["status", "top", "history", "failures", "verify", "stop", "doctor"]

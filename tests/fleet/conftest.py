@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,14 +42,3 @@ def machines(remote: Remote, database: str) -> Iterator[Machines]:
     made.configure()
     yield made
     made.end()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole fleets take minutes of two processors: they run where `SWARMGATE_FLEETS` is set."""
-    if os.environ.get("SWARMGATE_FLEETS"):
-        return
-    for item in items:
-        if item.get_closest_marker("slow") and item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(
-                pytest.mark.skip(reason="a whole fleet: SWARMGATE_FLEETS=1 python -m pytest -m slow tests/fleet")
-            )

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Machines:
         tables = {key: value for key, value in settings.items() if key not in own}
         fleet = {**QUICK, "database": self.database, "home": str(self.remote.home), **own}
         repository = {"remote": str(self.remote.path), "base": "main"}
-        self.remote.project.configure(fleet=fleet, fleet__repositories__calc=repository, **tables)
+        self.remote.project.configure(fleet=fleet, **{"fleet__repositories__calc": repository, **tables})
 
     @property
     def fleet(self) -> Fleet:
@@ -63,12 +64,13 @@ class Machines:
 
     def standing(self) -> dict[str, str]:
         """How each goal stands, by its id."""
-        return {row.goal.partition(":")[2]: str(row.standing) for row in self.fleet.status(all_goals=True).goals}
+        return {goal: str(summary.standing) for goal, summary in self.remote.summaries().items()}
 
     def wait(self, standing: str, seconds: float = 120.0) -> None:
         """Waits until every goal stands like this."""
 
         def so() -> bool:
+            time.sleep(0.1)  # the processors are the workers'
             found = self.standing()
             return bool(found) and set(found.values()) == {standing}
 

@@ -10,7 +10,7 @@ from typing import Any
 from tests.project import Project
 
 from swarmgate.fleet.goals.checkout import Site, checked_out
-from swarmgate.fleet.goals.goal import Goal
+from swarmgate.fleet.goals.goal import Goal, Summary
 from swarmgate.fleet.goals.submission import decide, submit
 from swarmgate.fleet.work.advance import Outcome, Work
 
@@ -56,6 +56,12 @@ class Remote:
 
         with checked_out(self.site, goal) as found:
             return [json.loads(line) for line in found.folder.ledger.read_text().splitlines()]
+
+    def summaries(self) -> dict[str, Summary]:
+        """What the newest commit of each goal says, by its id; one call of git, for who asks again and again."""
+        listed = self.git("for-each-ref", "--format=%(refname)%00%(contents)%00%01", "refs/swarm/goals")
+        records = (each.strip("\n").partition("\0") for each in listed.split("\0\1") if each.strip())
+        return {ref.rpartition("/")[2]: Summary.read(text) for ref, _, text in records}
 
     def completing(self, goal: Goal) -> list[str]:
         """The tasks that commits of the goal's branch on the remote complete, oldest first."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.fleet.remote import Remote
 from tests.project import Project, call, plan, rule
@@ -19,10 +21,14 @@ from swarmgate.ledger.ledger import Ledger
 pytestmark = pytest.mark.suite("unittest")
 
 
+def fleet_flags(remote: Remote) -> dict[str, Any]:
+    repository = {"remote": str(remote.path), "base": "main"}
+    return {"fleet": {"home": str(remote.home), "repositories": {"calc": repository}}}
+
+
 @pytest.fixture
 def fleet(project: Project, remote: Remote) -> Fleet:
-    repository = {"remote": str(remote.path), "base": "main"}
-    return Fleet(project.root, flags={"fleet": {"home": str(remote.home), "repositories": {"calc": repository}}})
+    return Fleet(project.root, flags=fleet_flags(remote))
 
 
 def standing(fleet: Fleet) -> Standing:
@@ -77,6 +83,16 @@ def test_a_decision_is_made_again_where_a_worker_was_faster(project: Project, re
     assert tries == [tries[0], tries[0] + 1]
     kinds = [line["event"]["type"] for line in remote.lines(goal)]
     assert kinds[-2:] == ["lease_taken", "plan_approved"]
+
+
+def test_a_decision_stands_in_the_ledger_by_the_name_of_who_made_it(
+    project: Project, remote: Remote, fleet: Fleet
+) -> None:
+    project.git("config", "user.name", "Grace")
+    goal = fleet.submit("Add parts").goal
+    Fleet(project.root, flags=fleet_flags(remote), actor="user:ada").abandon(goal, reason="no need")
+    told = [(line["event"]["type"], line["actor"]) for line in remote.lines(Goal.named(goal, ""))]
+    assert told[-2:] == [("goal_set", "user:Grace"), ("goal_abandoned", "user:ada")]
 
 
 def test_names_of_goals(fleet: Fleet, remote: Remote) -> None:

@@ -15,6 +15,8 @@ def main() -> None:
     try:
         if sys.argv[1:3] == ["gates", "run"]:
             _repeat()
+        if sys.argv[1:2] == ["hook"]:
+            _answer_hook()
         from swarmgate.cli.app import app
 
         app(prog_name="swarm")
@@ -63,6 +65,15 @@ def _repeat() -> None:
     if known is not None:
         sys.stdout.buffer.write(known.text.encode("utf-8", "surrogateescape"))
         _end(known.exit_code)
+
+
+def _answer_hook() -> None:
+    """End with the answer to another program's hook, where the command line asks for just that."""
+    from importlib import import_module
+
+    code = import_module("swarmgate.agent_hooks.entry").attempt(sys.argv[1:])
+    if code is not None:
+        _end(code)
 
 
 def _unwritten(error: OSError) -> int:

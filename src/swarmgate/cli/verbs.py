@@ -61,6 +61,7 @@ VERBS = {
     "gates": Verb("checks", "Gates", "Run the quality gates by hand, explain them, accept findings."),
     "sbom": Verb("checks", "Gates", "List the components of the project as CycloneDX JSON."),
     "guard": Verb("checks", "Gates", "Ask the guards what they would do."),
+    "hook": Verb("verbs", "Gates", "Hold sessions of Claude Code, Codex and others to the gates.", "agent_hooks"),
     "mcp": Verb("verbs", "Gates", "Serve this project to a coding agent as tools, over stdin.", "mcp"),
     "dispatch": Verb("council", "Council", "Have voices that only read work on tasks."),
     "debate": Verb("council", "Council", "Have several voices argue a question in rounds, and vote."),

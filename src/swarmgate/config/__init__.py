@@ -8,6 +8,7 @@ echoed: one of them could be a key pasted by mistake.
 
 from __future__ import annotations
 
+from swarmgate.config.agent_hooks import AgentHooks
 from swarmgate.config.automation import CAPABILITIES, Automation, Capabilities, Evidence
 from swarmgate.config.base import (
     ACP,
@@ -64,6 +65,7 @@ __all__ = [
     "SPEAKING",
     "TIERS",
     "Agent",
+    "AgentHooks",
     "Authority",
     "Automation",
     "Bounds",

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from swarmgate.config import command_lines
+from swarmgate.config.agent_hooks import AgentHooks
 from swarmgate.config.automation import Automation, Evidence, HookName
 from swarmgate.config.base import (
     ROLES,
@@ -279,6 +280,9 @@ class Config(Section):
     automation: Automation = Field(default_factory=Automation, description="Work in the background.")
     hooks: dict[HookName, str] = Field(
         default_factory=dict, description="Your own commands on events: the event's type and a shell command."
+    )
+    agent_hooks: AgentHooks = Field(
+        default_factory=AgentHooks, description="Sessions of other agents, held to the gates by their hooks."
     )
     evidence: Evidence = Field(default_factory=Evidence, description="How long evidence is kept.")
     server: Server = Field(default_factory=Server, description="The team server; in your own file alone.")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from swarmgate.config import load
+from swarmgate.domain import actor as actors
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import RevisionRequested
 from swarmgate.domain.next_step import open_questions
@@ -26,7 +27,7 @@ from swarmgate.errors import IllegalMove, NotAProject, SwarmError, UsageError
 from swarmgate.fleet.goals import submission
 from swarmgate.fleet.goals.checkout import Site, checked_out, home_of, require
 from swarmgate.fleet.goals.goal import Goal, Standing, Summary
-from swarmgate.fleet.goals.submission import decide
+from swarmgate.fleet.goals.submission import decide, git_setting
 from swarmgate.fleet.goals.summaries import summaries
 from swarmgate.fleet.queue import database, outcomes, workers
 from swarmgate.fleet.queue.jobs import Jobs, Listed
@@ -121,6 +122,8 @@ class Fleet:
         start: any folder inside a project, whose settings then hold; elsewhere those of the user's file.
         environ: where settings and keys are looked up.
         flags: settings that win over files and environment, nested as in config.toml.
+        actor: who decides, as ledgers name them, such as `user:ada`; empty: by the name that commits of theirs have.
+        config: the settings, of who has them; None: they are read.
     """
 
     def __init__(
@@ -129,10 +132,19 @@ class Fleet:
         *,
         environ: Mapping[str, str] | None = None,
         flags: Mapping[str, Any] | None = None,
+        actor: str = "",
+        config: Config | None = None,
     ) -> None:
         self._start = (start or Path.cwd()).resolve()
         self._environ = os.environ if environ is None else environ
         self._flags = flags or {}
+        self._actor, self._config = actor, config
+
+    @cached_property
+    def actor(self) -> str:
+        """Who decides, as ledgers name them: several people do on one goal, from machines of their own."""
+        name = " ".join(git_setting(self._start, "user.name").split())
+        return self._actor or (actors.named(name) if name else actors.USER)
 
     @cached_property
     def folder(self) -> SwarmFolder | None:
@@ -145,6 +157,8 @@ class Fleet:
     @cached_property
     def config(self) -> Config:
         """The settings; raises `ConfigError`."""
+        if self._config is not None:
+            return self._config
         file = self.folder.config if self.folder else None
         return load(project_file=file, environ=self._environ, flags=self._flags)
 
@@ -206,6 +220,7 @@ class Fleet:
             queue=queue or self.config.fleet.queue,
             priority=priority,
             environ=self._environ,
+            actor=self.actor,
         )
         return self._told(goal, summary)
 
@@ -230,7 +245,7 @@ class Fleet:
 
         def requested(swarm: Swarm) -> None:
             with swarm.project.writing() as ledger:
-                ledger.append([RevisionRequested(text=text)], expect=ledger.state.seq, actor="user")
+                ledger.append([RevisionRequested(text=text)], expect=ledger.state.seq, actor=self.actor)
 
         return self._decided(goal, requested)
 
@@ -358,7 +373,9 @@ class Fleet:
             RemoteAway, QueueAway: a remote, or the database, is out of reach.
         """
         settings = self.config.fleet
-        return rebuild(settings.database, self.sites.values(), retry_s=settings.retry_s)
+        return rebuild(
+            settings.database, self.sites.values(), retry_s=settings.retry_s, heartbeat_s=settings.heartbeat_s
+        )
 
     def metrics(self) -> Metrics:
         """The numbers of the fleet.
@@ -389,7 +406,7 @@ class Fleet:
 
     def _decided(self, goal: str, decision: Callable[[Swarm], object]) -> Decided:
         named = self.named(goal)
-        result, summary = decide(self.site(named.repo), named, decision, environ=self._environ)
+        result, summary = decide(self.site(named.repo), named, decision, environ=self._environ, actor=self.actor)
         said = tuple(map(str, result)) if isinstance(result, tuple) else (str(result),) if result else ()
         return self._told(named, summary).model_copy(update={"said": said})
 
@@ -399,11 +416,20 @@ class Fleet:
         if not summary.standing.open:
             return decided
         try:
-            with database.line(self.config.fleet.database) as app:
-                Jobs(app).enqueue(place(goal, summary, retry_s=self.config.fleet.retry_s))
+            self.put_in_line(goal, summary)
         except SwarmError as error:  # away, not configured, or the extra is missing: it is on record all the same
             return decided.model_copy(update={"problem": f"{error.message} Later: swarm fleet rebuild"})
         return decided.model_copy(update={"queued": True})
+
+    def put_in_line(self, goal: Goal, summary: Summary) -> None:
+        """Puts a goal in line where a worker can go on with it.
+
+        Raises:
+            SwarmError: there is no database, or it is away, or the extra `fleet` is not installed.
+        """
+        if summary.standing.open:
+            with database.line(self.config.fleet.database) as app:
+                Jobs(app).enqueue(place(goal, summary, retry_s=self.config.fleet.retry_s))
 
     def _line(self) -> tuple[dict[str, Listed], dict[str, outcomes.Noted], tuple[WorkerRow, ...], str]:
         url = self.config.fleet.database

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler
 from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, Protocol, cast
 
+from swarmgate.testing.dialects import spoken_at, translated
 from swarmgate.testing.exchange import Pause, Response, refused
 
 
@@ -74,20 +75,22 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(self._plays.list_models() if known else refused(404, f"no such path: {self.path}"))
 
     def do_POST(self) -> None:
-        """`POST /v1/chat/completions`."""
+        """`POST /v1/chat/completions`, and the paths of dialects."""
         data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if self._dying:
             self.close_connection = True
             return
-        if not self.path.split("?")[0].endswith("/chat/completions"):
+        dialect = spoken_at(self.path)
+        if dialect is None and not self.path.split("?")[0].endswith("/chat/completions"):
             self._send(refused(404, f"no such path: {self.path}"))
             return
+        headers = {key.lower(): value for key, value in self.headers.items()}
         try:
-            response = self._plays.respond(
-                json.loads(data), {key.lower(): value for key, value in self.headers.items()}
-            )
+            body = json.loads(data)
+            response = self._plays.respond(dialect.asked(body, self.path) if dialect else body, headers)
+            response = translated(dialect, response, body, self.path) if dialect else response
         except (ValueError, AttributeError, TypeError) as error:
-            response = refused(400, f"not a chat/completions request: {error}")
+            response = refused(400, f"not a {dialect.name if dialect else 'chat/completions'} request: {error}")
         self._wait(self._plays.latency_s)
         self._send(response)
 

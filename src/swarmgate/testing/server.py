@@ -1,4 +1,7 @@
-"""A local OpenAI-compatible HTTP server that plays a script, streaming and not, over real sockets."""
+"""A local OpenAI-compatible HTTP server that plays a script, streaming and not, over real sockets.
+
+It answers in the APIs of Anthropic, OpenAI (responses) and Gemini as well (`swarmgate.testing.dialects`).
+"""
 
 from __future__ import annotations
 

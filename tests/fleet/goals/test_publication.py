@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fleet.remote import Remote, plain_events
-from tests.project import GOAL, Project, plan, until
+from tests.project import GOAL, Project, plan
 
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
@@ -32,8 +30,8 @@ pytestmark = pytest.mark.suite("unittest")
 
 @pytest.fixture
 def planned(project: Project, remote: Remote) -> Goal:
-    """A goal of two tasks whose plan is approved."""
-    project.play(plan("1.1", "1.2"))
+    """A goal of one task whose plan is approved."""
+    project.play(plan("1.1"))
     goal = remote.submit()
     assert remote.advance(goal).standing is Standing.WAITING
     remote.approve(goal)
@@ -59,18 +57,16 @@ def in_thread(work: Work, into: list[Outcome]) -> threading.Thread:
 
 
 @pytest.mark.slow
-def test_machines_that_take_turns_at_every_step_do_what_one_process_does(
-    project: Project, remote: Remote, planned: Goal
-) -> None:
+def test_machines_that_take_turns_do_what_one_process_does(project: Project, remote: Remote, planned: Goal) -> None:
     machines = [remote.machine(name) for name in ("east", "west")]
     for turn in range(60):
-        outcome = remote.advance(planned, f"w{turn % 2}", site=machines[turn % 2], steps=1)
+        outcome = remote.advance(planned, f"w{turn % 2}", site=machines[turn % 2], steps=2)
         if outcome.standing is not Standing.DUE:
             break
     assert outcome.standing is Standing.WAITING
     remote.approve(planned)
     assert remote.advance(planned).standing is Standing.DONE
-    assert remote.completing(planned) == ["1.1", "1.2"]
+    assert remote.completing(planned) == ["1.1"]
 
     project.swarm("plan", GOAL, exits=3)
     project.swarm("approve")
@@ -90,7 +86,7 @@ def test_evidence_of_one_machine_proves_on_another(remote: Remote, planned: Goal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", ["code", "run_tests", "commit"])
+@pytest.mark.parametrize("step", ["code", "commit"])
 def test_a_worker_that_stood_still_while_another_went_on_publishes_nothing(
     remote: Remote, planned: Goal, step: str
 ) -> None:
@@ -104,7 +100,7 @@ def test_a_worker_that_stood_still_while_another_went_on_publishes_nothing(
     stopped.join(60)
     assert outcomes[0].lost
     assert remote.git("for-each-ref") == truth
-    assert remote.completing(planned) == ["1.1", "1.2"]
+    assert remote.completing(planned) == ["1.1"]
     kept = Driver(remote.site.cache.path).run("for-each-ref", "--format=%(refname)", lease.QUARANTINE).decode().split()
     assert {name.rpartition("/")[2] for name in kept} == {"ledger", "branch", "files"}
     assert all(outcomes[0].kept in name for name in kept)
@@ -256,32 +252,3 @@ def test_files_beside_a_log_change_and_go_with_it(repo: Path) -> None:
     listed = [git.run("ls-tree", "-r", "-z", "--name-only", each).decode().split("\0")[:-1] for each in (first, second)]
     assert listed[0] == ['a "b"\\c/d', "gone", "log", "work/README.md", "work/src/app.py"]
     assert listed[1] == ['a "b"\\c/d', "log"]
-
-
-@pytest.mark.slow
-def test_a_worker_that_is_told_to_end_does_so_at_a_safe_point(remote: Remote, planned: Goal) -> None:
-    outcomes: list[Outcome] = []
-    work = remote.work(planned)
-    work = replace(work, listener=lambda told: work.end() if told.kind == "step" and told.step == "gates" else None)
-    in_thread(work, outcomes).join(60)
-    assert (outcomes[0].standing, outcomes[0].code, outcomes[0].lost) == (Standing.DUE, "STOPPED", False)
-    assert remote.advance(planned, "second").standing is Standing.WAITING
-    assert remote.completing(planned) == ["1.1", "1.2"]
-
-
-@pytest.mark.slow
-def test_a_step_that_is_abandoned_is_done_again_elsewhere(remote: Remote, planned: Goal) -> None:
-    listener, there, on = held_at("code")
-    outcomes: list[Outcome] = []
-    work = remote.work(planned, listener=listener)
-    thread = in_thread(work, outcomes)
-    assert there.wait(60)
-    work.abandon()
-    on.set()
-    thread.join(60)
-    assert outcomes[0].lost
-    assert remote.advance(planned, "second").standing is Standing.WAITING
-    assert remote.completing(planned) == ["1.1", "1.2"]
-    started = time.monotonic()
-    until(lambda: not list((remote.home / "work").iterdir()))  # its checkout is gone
-    assert time.monotonic() - started < 5

@@ -15,6 +15,7 @@ from swarmgate.fleet.goals.goal import Goal, Standing, Summary
 from swarmgate.fleet.queue import database as queue
 from swarmgate.fleet.queue.jobs import Jobs, Place, bury, due_at
 from swarmgate.fleet.queue.tokens import Tokens
+from swarmgate.fleet.queue.workers import Register, free, holder
 
 GOAL, OTHER = Goal("calc", "g-000000000001"), Goal("calc", "g-000000000002")
 SOON = datetime.now(UTC) + timedelta(hours=1)
@@ -88,6 +89,19 @@ def test_the_goal_of_a_silent_worker_is_given_back(database: str, jobs: Jobs) ->
     assert asyncio.run(_buried(database)) == [GOAL]
     assert jobs.listed()[GOAL.lock].status == "queued"
     assert asyncio.run(_fetched(database, ["default"])) == [GOAL.id]
+
+
+def test_a_worker_that_is_heard_of_holds_its_goal(database: str) -> None:
+    with queue.connected(database) as connection:
+        Register(connection, "w1", queues=["default"], labels=[]).beat(GOAL.lock)
+        assert holder(connection, GOAL.lock, "w2", 20) == "w1"
+        assert holder(connection, GOAL.lock, "w1", 20) == ""
+        assert holder(connection, OTHER.lock, "w2", 20) == ""
+        free(connection, "w1")
+        assert holder(connection, GOAL.lock, "w2", 20) == ""
+        Register(connection, "w1", queues=["default"], labels=[]).beat(GOAL.lock)
+        connection.execute("UPDATE swarm_workers SET seen = now() - interval '21 seconds'")
+        assert holder(connection, GOAL.lock, "w2", 20) == ""
 
 
 def test_a_database_that_is_away_says_so(server: Server) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import fcntl
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from tests.fleet.machines import Machines, entries
 from tests.fleet.postgres import Server
 from tests.project import plan, rule, save, task, until
 
+from swarmgate.fleet.facade import GoalRow
+from swarmgate.fleet.goals.checkout import sweep
 from swarmgate.fleet.goals.goal import Goal
+from swarmgate.fleet.queue import database as queue
+from swarmgate.fleet.queue.jobs import TASK, Jobs
 
 ALONE = {"auto": ["plan", "phase"]}
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
@@ -45,7 +50,7 @@ def test_a_goal_goes_from_one_machine_through_a_worker_to_its_end(machines: Mach
 
 def test_a_worker_that_is_told_to_end_leaves_its_goal_to_the_next(machines: Machines) -> None:
     project = machines.remote.project
-    project.play(plan("1.1", "1.2"))
+    project.play(plan("1.1"))
     machines.configure(approve=ALONE)
     goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
     first = machines.start()
@@ -58,7 +63,7 @@ def test_a_worker_that_is_told_to_end_leaves_its_goal_to_the_next(machines: Mach
     machines.wait("done")
     events = [line["event"] for line in machines.remote.lines(goal)]
     assert [each["reason"] for each in events if each["type"] == "run_paused"] == ["stopped"]
-    assert machines.remote.completing(goal) == ["1.1", "1.2"]
+    assert machines.remote.completing(goal) == ["1.1"]
 
 
 def test_a_step_without_a_safe_point_is_given_back_within_the_time(machines: Machines) -> None:
@@ -87,33 +92,21 @@ def test_a_worker_is_told_to_end_from_another_machine(machines: Machines) -> Non
     machines.remote.project.swarm("fleet", "drain", "w0", exits=2)
 
 
-def test_the_goal_of_a_worker_that_was_killed_is_gone_on_with(machines: Machines) -> None:
-    project = machines.remote.project
-    project.play(plan("1.1", "1.2"))
-    machines.configure(approve=ALONE)
-    goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
-    first = machines.start()
-    until(lambda: any(request.headers.get("STEP") == "code" for request in project.requests))
-    os.killpg(first.pid, signal.SIGKILL)
-    assert entries(machines.remote.home)
-    machines.start()
-    machines.wait("done")
-    until(lambda: entries(machines.remote.home) == [])  # what the dead one left is gone, too
-    assert machines.remote.completing(goal) == ["1.1", "1.2"]
-    leases = [line["event"] for line in machines.remote.lines(goal) if line["event"]["type"] == "lease_taken"]
-    assert [(each["epoch"], each["worker"]) for each in leases] == [(1, "w0"), (2, "w1")]
-
-
 def test_a_goal_whose_model_has_reached_its_limit_is_taken_up_again_at_its_end(machines: Machines) -> None:
     project = machines.remote.project
-    limited = {"fault": {"kind": "429", "times": 1, "retry_after": 4}, "then": {"tool_calls": [save(task("1.1"))]}}
+    limited = {"fault": {"kind": "429", "times": 1, "retry_after": 8}, "then": {"tool_calls": [save(task("1.1"))]}}
     project.play(rule("architect", "plan", limited), providers__local={"max_retries": 0})
     machines.configure(providers__local={"max_retries": 0})
     machines.fleet.submit("Add parts")
     machines.start()
-    machines.wait("limit")
-    row = machines.fleet.status().goals[0]
-    assert (row.job, row.at[:16]) == ("queued", row.until[:16])
+    seen: list[GoalRow] = []
+
+    def limited_now() -> bool:
+        seen[:] = machines.fleet.status().goals
+        return (seen[0].standing, seen[0].job) == ("limit", "queued")
+
+    until(limited_now)
+    assert seen[0].at[:16] == seen[0].until[:16]
     machines.wait("waiting")
 
 
@@ -137,13 +130,28 @@ def test_a_decision_is_on_record_while_the_database_is_away(machines: Machines, 
     project.play(plan("1.1"))
     machines.configure()
     goal = machines.fleet.submit("Add parts").goal
-    machines.start("--once").wait(60)
-    machines.wait("waiting")
+    machines.remote.advance(Goal.named(goal, ""))
     server.drop(machines.database)
     decided = project.swarm("fleet", "approve", goal)
     assert "on record, and no worker was told" in decided.stdout
     server.create(machines.database.rpartition("=")[2])
     assert project.json("fleet", "rebuild") == {"queued": 1, "goals": 1}
+
+
+def test_who_works_on_a_goal_is_not_disturbed_by_a_line_that_is_built_anew(machines: Machines, server: Server) -> None:
+    project = machines.remote.project
+    project.play(plan("1.1")).latency_s = 1.0
+    machines.configure(approve=ALONE, dead_s=20)
+    goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
+    machines.start()
+    until(lambda: any(request.headers.get("STEP") == "code" for request in project.requests))
+    server.drop(machines.database)
+    server.create(machines.database.rpartition("=")[2])
+    machines.start()
+    until(lambda: "w0 works on it" in machines.said())
+    machines.wait("done")
+    leases = [line["event"] for line in machines.remote.lines(goal) if line["event"]["type"] == "lease_taken"]
+    assert [(each["epoch"], each["worker"]) for each in leases] == [(1, "w0")]
 
 
 def test_as_many_goals_use_a_provider_at_once_as_the_settings_say(machines: Machines) -> None:
@@ -158,6 +166,31 @@ def test_as_many_goals_use_a_provider_at_once_as_the_settings_say(machines: Mach
     machines.start()
     until(lambda: "No token of provider local is left" in machines.said())
     assert len(project.requests) == 1
+
+
+def test_a_job_that_names_no_goal_is_refused_and_one_of_a_goal_that_is_gone_ends(
+    machines: Machines, tmp_path: Path
+) -> None:
+    machines.fleet.rebuild()
+    with queue.line(machines.database) as app:
+        for name in ("../../../x", "g-0123456789ab"):
+            app.configure_task(TASK, lock=name, queueing_lock=name, queue="default").defer(repo="calc", goal=name)
+    assert machines.start("--once").wait(60) == 0
+    assert "refused" in machines.said()
+    assert "gone" in machines.said()
+    assert not list(tmp_path.rglob("x-*"))
+    with queue.line(machines.database) as app:
+        assert Jobs(app).listed() == {}
+
+
+def test_what_a_worker_left_that_was_killed_is_taken_away(tmp_path: Path) -> None:
+    for name in ("dead", "alive"):
+        (tmp_path / "work" / name).mkdir(parents=True)
+        (tmp_path / "work" / f"{name}.lock").touch()
+    with (tmp_path / "work" / "alive.lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert sweep(tmp_path) == 1
+    assert sorted(each.name for each in (tmp_path / "work").iterdir()) == ["alive", "alive.lock"]
 
 
 def test_a_machine_works_for_no_queue_that_promises_what_it_lacks(machines: Machines) -> None:

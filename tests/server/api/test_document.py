@@ -45,6 +45,7 @@ OPERATIONS = {
     "automation": {"get_automation"},
     "events": {"list_events", "stream_events"},
     "preflight": {"get_preflight"},
+    "fleet": {"get_fleet"},
     "metrics": {"get_metrics"},
 } | {each.verb: {"start_council", "get_council", "list_councils", "resume_council"} for each in PATTERNS.values()}
 """The operations that look at, or decide, what a verb does."""
@@ -55,12 +56,12 @@ ELSEWHERE = {
     "guard": "asks the guards of this machine about a command",
     "watch": "a process beside an editor",
     "sync": "the next decision takes hand edits in",
+    "hook": "answers programs of the user's own on their machine",
     "hooks": "commands of the user's own on their machine",
     "eval": "measures swarmgate itself",
     "mcp": "serves a coding agent on the machine",
     "serve": "starts the server",
     "worker": "works for a fleet, which has its own line",
-    "fleet": "hands goals to a fleet: the server has a queue of its own",
     "server": "keeps the server itself",
 }
 """Verbs that neither look at a goal nor decide about one, and why."""

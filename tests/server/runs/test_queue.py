@@ -17,6 +17,10 @@ def goal(number: int, *, asked: int = 0, **wanted: Any) -> Goal:
     return Goal(id=f"g-{number:012x}", repo="r", kind="clone", path="/x", created=later(NOW, 0), wanted=wish)
 
 
+def of_fleet(number: int, *, asked: int) -> Goal:
+    return goal(number, asked=asked).model_copy(update={"fleet": "calc"})
+
+
 def ids(*numbers: int) -> tuple[str, ...]:
     return tuple(f"g-{number:012x}" for number in numbers)
 
@@ -26,6 +30,13 @@ def test_what_was_asked_for_first_begins_first_and_so_many_at_once() -> None:
     assert due(records, working=(), concurrency=2, now=NOW) == ids(2, 3)
     assert due(records, working=ids(2), concurrency=2, now=NOW) == ids(3)
     assert due(records, working=ids(8, 9), concurrency=2, now=NOW) == ()
+
+
+def test_what_a_fleet_works_on_takes_nobodys_place() -> None:
+    records = [goal(1, asked=1), goal(2, asked=2), *(of_fleet(each, asked=each) for each in (3, 4, 5))]
+    assert due(records, working=(), concurrency=1, now=NOW) == ids(1, 3, 4, 5)
+    assert due(records, working=ids(3, 4), concurrency=1, now=NOW) == ids(1, 5)
+    assert due(records, working=ids(1, 3), concurrency=1, now=NOW) == ids(4, 5)
 
 
 def test_what_is_paused_or_waits_for_a_time_leaves_its_place_to_the_next() -> None:

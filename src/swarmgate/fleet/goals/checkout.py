@@ -174,7 +174,7 @@ def _identify(git: Driver, wish: Wish) -> None:
     """Commits are by whoever submitted the goal, on whichever machine they are made."""
     for key, value in (("user.name", wish.author), ("user.email", wish.email)):
         if value:
-            git.run("config", key, value)
+            git.run("config", "--", key, value)  # a name may begin as an option does
 
 
 def _restore(git: Driver, checkout: Checkout) -> None:
@@ -184,11 +184,32 @@ def _restore(git: Driver, checkout: Checkout) -> None:
     swarm.mkdir()
     with git.index(copied=False) as index:
         git.run("read-tree", f"{checkout.log}:{SWARM}", index=index)
+        require_plain(checkout.goal.ref, checkout.log, git.run("ls-files", "--stage", "-z", index=index))
         git.run("checkout-index", "--all", "--force", f"--prefix={swarm}/", index=index)
     checkout.folder.runtime.mkdir(exist_ok=True)
     lines = b"".join(piece.data or b"" for piece in growing_log.pieces(git, (checkout.log,)))
     checkout.folder.ledger.write_bytes(lines)
     Ledger.read(checkout.folder).project()
+
+
+def require_plain(ref: str, commit: str, staged: bytes) -> None:
+    """Requires that `.swarm/` has files alone, and none that is this machine's: links lead out of the checkout.
+
+    Args:
+        ref: of the goal.
+        commit: that has it.
+        staged: as `git ls-files --stage -z` lists it.
+
+    Raises:
+        FleetError: it was pushed by who is no worker.
+    """
+    for entry in staged.split(b"\0")[:-1]:
+        mode, path = entry[:6], entry.partition(b"\t")[2].decode(errors="replace")
+        if mode not in (b"100644", b"100755") or path.partition("/")[0] in DERIVED:
+            raise FleetError(
+                f"{ref} holds {SWARM}/{path}, which no worker puts there: nothing of it is used here.",
+                hint=f"Who pushed it? See: git log --stat {commit}",
+            )
 
 
 class Beside:
@@ -232,6 +253,14 @@ def all_goals(site: Site) -> dict[str, str]:
     site.home.mkdir(parents=True, exist_ok=True)
     listed = shared_refs.listed(site.home, site.remote, ["refs/swarm/goals/*"])
     return {ref.rpartition("/")[2]: commit for ref, commit in listed.items()}
+
+
+def gone(site: Site, goal: Goal) -> bool:
+    """Whether the remote answers, and has no such goal: it was archived, or there never was one."""
+    try:
+        return not shared_refs.listed(site.home, site.remote, [goal.ref])
+    except RemoteAway:
+        return False
 
 
 def require(site: Site, goal: Goal) -> None:

@@ -7,7 +7,9 @@ import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator, Field, ValidationError
 
 from swarmgate.domain.base import Frozen, Line
 from swarmgate.domain.events.event import PauseReason
@@ -19,6 +21,9 @@ from swarmgate.errors import UsageError
 GOALS = "refs/swarm/goals/"
 """What the references of goals begin with."""
 _ID = re.compile(r"g-[0-9a-f]{12}")
+PRIORITIES = (-1000, 1000)
+"""The lowest and the highest priority."""
+Priority = Annotated[int, Field(ge=PRIORITIES[0], le=PRIORITIES[1])]
 _TRAILER = re.compile(r"^Swarm-([A-Z][a-z]*): (.*)$", re.MULTILINE)
 
 
@@ -61,10 +66,25 @@ class Goal(NamedTuple):
             )
         return cls(before or repo, name)
 
+    @classmethod
+    def known(cls, repo: str, name: str) -> Goal | None:
+        """The goal of an id that a reference of a remote, or a job, has; None: no goal is called like that.
+
+        Ids become names of folders and references: whoever may write either must not choose others.
+        """
+        return cls(repo, name) if _ID.fullmatch(name) else None
+
 
 def new_id() -> str:
     """The id of a goal that is not there yet."""
     return f"g-{secrets.token_hex(6)}"
+
+
+def _time(text: str) -> str:
+    """Requires a time with its zone, or nothing."""
+    if text and datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError("a time without a zone")
+    return text
 
 
 class Wish(Frozen):
@@ -76,7 +96,7 @@ class Wish(Frozen):
 
     text: str
     queue: Line = "default"
-    priority: int = 0
+    priority: Priority = 0
     base: Line = ""
     author: Line = ""
     email: Line = ""
@@ -109,9 +129,9 @@ class Summary(Frozen):
     """The newest commit of a goal in short: what a list needs to know without reading the ledger."""
 
     standing: Standing = Standing.DUE
-    until: Line = ""
+    until: Annotated[Line, AfterValidator(_time)] = ""
     queue: Line = "default"
-    priority: int = 0
+    priority: Priority = 0
     seq: int = 0
     epoch: int = 0
     worker: Line = ""
@@ -126,9 +146,15 @@ class Summary(Frozen):
 
     @classmethod
     def read(cls, message: str) -> Summary:
-        """What a commit's message says; lines that this version does not know are left out."""
+        """What a commit's message says; lines that this version does not know are left out.
+
+        Of a message that no swarmgate wrote, a person has to look at the goal: one must not hide all others.
+        """
         found = {key.lower(): value for key, value in _TRAILER.findall(message)}
-        return cls.model_validate({key: value for key, value in found.items() if key in cls.model_fields})
+        try:
+            return cls.model_validate({key: value for key, value in found.items() if key in cls.model_fields})
+        except ValidationError:
+            return cls(standing=Standing.FAILED, title="(its newest commit says nothing that can be read)")
 
 
 def summarised(state: State, wish: Wish, rules: Unattended, *, decided: bool, answered: bool = False) -> Summary:

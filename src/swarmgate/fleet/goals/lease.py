@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from swarmgate import __version__
 from swarmgate.domain.events.event import LeaseTaken
-from swarmgate.errors import NewerGoal, SwarmError
+from swarmgate.errors import FleetError, NewerGoal, SwarmError
 from swarmgate.fleet.goals.checkout import Checkout
 from swarmgate.fleet.goals.goal import now
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.repository import Repository
+
+if TYPE_CHECKING:
+    from swarmgate.domain.state.state import State
 
 QUARANTINE = "refs/swarm/quarantine/"
 _LEASE = re.compile(rb'"event":\{"type":"lease_taken",[^{}]*"version":"([^"]*)"')
@@ -38,6 +42,19 @@ def take(ledger: Ledger, worker: str, *, version: str = __version__) -> int:
     epoch = ledger.state.lease.epoch + 1
     ledger.append([LeaseTaken(epoch=epoch, worker=worker, version=version)], expect=ledger.state.seq)
     return epoch
+
+
+def require_own(checkout: Checkout, state: State) -> None:
+    """Requires that the ledger is that of the goal: one of another goal would be worked on twice.
+
+    Raises:
+        FleetError: it is another's.
+    """
+    if state.branch not in ("", checkout.goal.branch):
+        raise FleetError(
+            f"{checkout.goal.ref} holds a ledger whose work is in {state.branch}: it is that of another goal.",
+            hint=f"Who pushed it? See: git log {checkout.log}",
+        )
 
 
 def require_known(checkout: Checkout, *, version: str = __version__) -> None:

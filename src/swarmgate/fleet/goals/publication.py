@@ -138,6 +138,7 @@ class GoalPublication(Publication):
             message=f"{subject(state.seq, ledger.head)}\n\n{summary.trailers()}",
             parent=self.log,
             beside=growing_log.Beside(files, trees),
+            durable=False,  # the remote has it in a moment, and this clone is thrown away
         )
         self._size, self._work = len(lines), state.tree
         return commit

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from swarmgate.config import load
+from swarmgate.domain.actor import USER
 from swarmgate.domain.events.event import GoalSet
 from swarmgate.domain.state.unattended import Unattended, rules_of
 from swarmgate.engine.initialise import initialise
@@ -15,7 +16,7 @@ from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import LeaseLost, UsageError
 from swarmgate.fleet.goals import checkout as goals
 from swarmgate.fleet.goals.checkout import Checkout, Site
-from swarmgate.fleet.goals.goal import Goal, Summary, Wish, new_id, now, summarised
+from swarmgate.fleet.goals.goal import PRIORITIES, Goal, Summary, Wish, new_id, now, summarised
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.workspace.git.driver import call
 
@@ -35,6 +36,7 @@ def submit(
     priority: int = 0,
     argv: tuple[str, ...] = (),
     environ: Mapping[str, str] | None = None,
+    actor: str = USER,
 ) -> tuple[Goal, Summary]:
     """Makes a goal in the remote: its ledger begins, and no worker knows of it yet.
 
@@ -47,13 +49,16 @@ def submit(
         priority: goals of a higher one go first.
         argv: of an errand: what a worker runs; empty: it is a goal.
         environ: for the settings.
+        actor: who wants it, as the ledger names them.
 
     Raises:
-        UsageError: there is nothing said, or no settings.
+        UsageError: there is nothing said, no settings, or no such priority.
         RemoteAway: the remote is out of reach.
     """
     if not text.strip():
         raise UsageError("There is no goal.", hint='Say what is wanted: swarm fleet submit "Build JWT auth"')
+    if not PRIORITIES[0] <= priority <= PRIORITIES[1]:
+        raise UsageError(f"There is no priority {priority}.", hint=f"It is {PRIORITIES[0]} to {PRIORITIES[1]}")
     goal = Goal(site.name, new_id())
     here = settings.parent if settings else Path.cwd()
     wish = Wish(
@@ -61,27 +66,33 @@ def submit(
         queue=queue,
         priority=priority,
         base=site.base,
-        author=_git_setting(here, "user.name"),
-        email=_git_setting(here, "user.email"),
+        author=git_setting(here, "user.name"),
+        email=git_setting(here, "user.email"),
         created=now(),
         argv=argv,
     )
     with goals.begun(site, goal, wish) as found:
         _bring(found, settings)
         initialise(found.root)
-        rules = _rules(found, environ)
+        rules = rules_at(found, environ)
         publication = GoalPublication(found, rules=rules)
         swarm = Swarm(found.root, publication=publication, environ=environ)
         with swarm.project.writing() as ledger:
             if argv:
                 publication.recorded(ledger)
             else:
-                ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor="user")
+                ledger.append([GoalSet(goal=text, spec=spec)], expect=ledger.state.seq, actor=actor)
         return goal, summarised(swarm.state, wish, rules, decided=True)
 
 
 def decide(
-    site: Site, goal: Goal, decision: Callable[[Swarm], R], *, environ: Mapping[str, str] | None = None
+    site: Site,
+    goal: Goal,
+    decision: Callable[[Swarm], R],
+    *,
+    environ: Mapping[str, str] | None = None,
+    actor: str = USER,
+    expect: int | None = None,
 ) -> tuple[R, Summary]:
     """Records what a person decides, on the goal as it is now; when a worker was faster, on what that left.
 
@@ -90,17 +101,20 @@ def decide(
         goal: which one.
         decision: what is done with it; it is done again where the goal moved on meanwhile.
         environ: for the settings.
+        actor: who decides, as the ledger names them.
+        expect: the ledger position that they looked at; None: whichever it is at.
 
     Raises:
+        StaleWriter: the ledger is not at that position.
         SwarmError: of the decision, which does not fit.
         LeaseLost: workers were faster each time.
         RemoteAway: the remote is out of reach.
     """
     for attempt in range(_TRIES):
         with goals.checked_out(site, goal) as found:
-            rules = _rules(found, environ)
+            rules = rules_at(found, environ)
             publication = GoalPublication(found, rules=rules, decided=True)
-            swarm = Swarm(found.root, publication=publication, environ=environ)
+            swarm = Swarm(found.root, publication=publication, environ=environ, actor=actor, expect=expect)
             try:
                 result = decision(swarm)
             except LeaseLost:
@@ -111,7 +125,8 @@ def decide(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _rules(found: Checkout, environ: Mapping[str, str] | None) -> Unattended:
+def rules_at(found: Checkout, environ: Mapping[str, str] | None) -> Unattended:
+    """What is approved in the user's place, as the goal's own settings say."""
     approve = load(project_file=found.folder.config, environ=environ).approve
     return rules_of(approve.auto, approve.phases_in_a_row, None)
 
@@ -134,6 +149,7 @@ def _bring(found: Checkout, settings: Path | None) -> None:
             shutil.copyfile(source, target / name)
 
 
-def _git_setting(folder: Path, key: str) -> str:
+def git_setting(folder: Path, key: str) -> str:
+    """What the user has set in git, as a repository in a folder sees it; empty: nothing."""
     code, out, _ = call(folder, "config", "--get", key)
     return "" if code else out.decode(errors="replace").strip()

@@ -37,5 +37,6 @@ def summaries(site: Site) -> dict[Goal, Summary]:
         if there != {ref.removeprefix(_SEEN): commit for ref, commit in growing_log.ends(Driver(place), _SEEN).items()}:
             shared_refs.fetch(place, site.remote, [f"{GOALS}*:{_SEEN}*"], depth=1, prune=True)
         listed = Driver(place).run("for-each-ref", _FORM, _SEEN.rstrip("/")).decode(errors="replace")
-    pairs = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
-    return {Goal(site.name, ref.removeprefix(_SEEN)): Summary.read(text) for ref, _, text in pairs}
+    records = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
+    pairs = ((Goal.known(site.name, ref.removeprefix(_SEEN)), text) for ref, _, text in records)
+    return {goal: Summary.read(text) for goal, text in pairs if goal is not None}

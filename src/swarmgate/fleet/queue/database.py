@@ -104,8 +104,13 @@ def prepared(database: str) -> bool:
         UsageError, MissingRequirement, QueueAway: as `connected`.
     """
     with connected(database) as connection:
-        found = connection.execute("SELECT count(*) AS many FROM swarm_rebuilt").fetchone()
-        return not (found and found["many"])
+        return not filled(connection)
+
+
+def filled(connection: psycopg.Connection[Any]) -> bool:
+    """Whether all goals were put in line once."""
+    found = connection.execute("SELECT count(*) AS many FROM swarm_rebuilt").fetchone()
+    return bool(found and found["many"])
 
 
 def rebuilt(connection: psycopg.Connection[Any]) -> None:

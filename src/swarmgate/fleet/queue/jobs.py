@@ -75,6 +75,11 @@ class Jobs:
         gone = [self._app.job_manager.cancel_job_by_id(job.id or 0, delete_job=True) for job in later]
         return any(gone)
 
+    def cancel(self, goal: Goal) -> bool:
+        """Takes a goal that waits out of line; returns whether it was there."""
+        waiting = self._app.job_manager.list_jobs(queueing_lock=goal.lock, status="todo")
+        return any(self._app.job_manager.cancel_job_by_id(job.id or 0, delete_job=True) for job in waiting)
+
     def enqueue_many(self, places: Sequence[Place]) -> int:
         """Puts those goals in line that are not; returns how many."""
         from procrastinate.exceptions import AlreadyEnqueued  # noqa: PLC0415 - late: of the extra
@@ -121,10 +126,12 @@ async def bury(app: App, dead_s: float) -> list[Goal]:
 
     buried = []
     for job in await app.job_manager.get_stalled_jobs(task_name=TASK, seconds_since_heartbeat=dead_s):
-        goal = Goal(str(job.task_kwargs["repo"]), str(job.task_kwargs["goal"]))
+        goal = Goal.known(str(job.task_kwargs.get("repo")), str(job.task_kwargs.get("goal")))
         try:
             await app.job_manager.finish_job(job=job, status=Status.FAILED, delete_job=True)
         except ConnectorException:  # another worker was faster
+            continue
+        if goal is None:  # nobody but who writes into the database put it in line
             continue
         buried.append(goal)
         try:

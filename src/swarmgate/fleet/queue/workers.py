@@ -73,6 +73,20 @@ def listed(connection: psycopg.Connection[Any]) -> tuple[WorkerRow, ...]:
     return tuple(WorkerRow.model_validate(row) for row in rows)
 
 
+def holder(connection: psycopg.Connection[Any], goal: str, name: str, silent_s: float) -> str:
+    """Who else works on a goal, and has said so within so many seconds; empty: nobody."""
+    row = connection.execute(
+        "SELECT name FROM swarm_workers WHERE goal = %s AND name <> %s AND seen > now() - make_interval(secs => %s)",
+        (goal, name, silent_s),
+    ).fetchone()
+    return str(row["name"]) if row else ""
+
+
+def free(connection: psycopg.Connection[Any], name: str) -> None:
+    """Says that a worker works on nothing now, without waiting for its next sign of life."""
+    connection.execute("UPDATE swarm_workers SET goal = '' WHERE name = %s", (name,))
+
+
 def drain(connection: psycopg.Connection[Any], name: str) -> tuple[str, ...]:
     """Tells a worker (empty: all) to end at its next safe point; returns those that are told."""
     rows = connection.execute("UPDATE swarm_workers SET draining = true WHERE %s IN ('', name) RETURNING name", (name,))

@@ -6,6 +6,7 @@ The one place where a fleet works; who calls it, and when, is the queue's busine
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -66,6 +67,7 @@ class Work:
         version: of swarmgate.
         steps: after so many it lets others go first; 0: it goes on.
         patience_s: how long the remote may be out of reach.
+        environ: all variables that the goal is told, keys of providers among them.
         admitted: asked before the lease is taken, with the goal's own settings; gives the goal back where that raises.
     """
 
@@ -75,7 +77,7 @@ class Work:
     version: str = __version__
     steps: int = 0
     patience_s: float = 60.0
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     listener: Listener = silent
     admitted: Callable[[Config], None] = lambda _config: None
     _done: int = 0
@@ -100,6 +102,7 @@ class Work:
             if found.wish.argv:
                 return self._errand(found, config)
             state = swarm.state
+            lease.require_own(found, state)
             if not _due(state, rules):
                 standing, until = standing_of(state, rules)
                 return Outcome(standing=standing, until=until)

@@ -7,6 +7,7 @@ journal, its usage) goes beside the ledger as that of any goal does.
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 import threading
 from collections.abc import Mapping
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 ALLOWED = ("eval", "dispatch", "debate", "chat", "discuss", "decide", "critique", "orchestrate")
 """Verbs that only read the repository, and whose answer is what they print."""
+_OUTSIDE = re.compile(r"(^|=)(/|~|[A-Za-z]+:/)\S*$|(^|[=/])\.\.(/\S*)?$|\x00")
+"""A path, alone or as an option's value, that is not below the checkout; sentences have blanks, paths seldom do."""
+_ELSEWHERE = ("--repo", "--fleet")
 _LONGEST_S = 86_400.0
 _PRINTED = 4_000_000
 _LOOK_S = 0.2
@@ -40,7 +44,7 @@ class Answer(Frozen):
 
 
 def require_allowed(argv: tuple[str, ...]) -> None:
-    """Requires a command that a worker runs for others.
+    """Requires a command that a worker runs for others: a verb that only reads, and only in the goal's checkout.
 
     Raises:
         UsageError: it is none.
@@ -49,6 +53,12 @@ def require_allowed(argv: tuple[str, ...]) -> None:
         raise UsageError(
             f"Workers run no `swarm {' '.join(argv[:1])}` for others.", hint=f"They run: {', '.join(ALLOWED)}"
         )
+    for each in argv[1:]:
+        if _OUTSIDE.search(each) or each.partition("=")[0] in _ELSEWHERE:
+            raise UsageError(
+                f"{each!r} leads out of the repository, or to another fleet: workers run no such command for others.",
+                hint="Name files by their paths in the repository",
+            )
 
 
 def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: threading.Event) -> Answer:
@@ -57,7 +67,7 @@ def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: thread
     Args:
         found: of the errand.
         worker: who runs it.
-        environ: where keys stand.
+        environ: all variables that it is told.
         ending: set when it has to end.
 
     Raises:
@@ -80,7 +90,7 @@ def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: thread
 async def _run(found: Checkout, environ: Mapping[str, str], ending: threading.Event) -> process.Completed:
     command = [sys.executable, "-m", "swarmgate", *found.wish.argv, "--json"]
     task = asyncio.create_task(
-        process.run(command, cwd=found.root, timeout_s=_LONGEST_S, env=dict(environ), output_limit=_PRINTED)
+        process.run(command, cwd=found.root, timeout_s=_LONGEST_S, env=environ, inherit=False, output_limit=_PRINTED)
     )
     while not task.done():
         await asyncio.wait([task], timeout=_LOOK_S)

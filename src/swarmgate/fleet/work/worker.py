@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from swarmgate import __version__
 from swarmgate.config import is_program
 from swarmgate.errors import FleetError, NewerGoal, QueueAway, RemoteAway, SwarmError
-from swarmgate.fleet.goals.checkout import sweep
+from swarmgate.fleet.goals.checkout import gone, sweep
 from swarmgate.fleet.goals.goal import Goal, Standing
 from swarmgate.fleet.queue import database, outcomes, workers
 from swarmgate.fleet.queue.jobs import TASK, Place, bury, deferred, waiting
@@ -40,18 +40,19 @@ if TYPE_CHECKING:
 AGAIN_S = 5.0
 """Seconds until a goal is tried again that another worker may take, or for which there is no token now."""
 _RECONNECT_S = 1.0
+_OWN = ("PG", "SSH_", "SWARM_SERVER__", "SWARM_FLEET__")
 _ABANDONED = 0.85
 """The part of `drain_s` after which the running step is abandoned: the rest is for saying so."""
 
 
-class NoToken(FleetError):
-    """As many goals as may be are worked on.
+class HeldBack(FleetError):
+    """As many goals as may be are worked on, or another worker has this one.
 
     Args:
         again_s: after how many seconds it is tried again: the more goals wait, the later, so that looks stay few.
     """
 
-    code = "NO_TOKEN"
+    code = "HELD_BACK"
 
     def __init__(self, message: str, *, again_s: float) -> None:
         super().__init__(message)
@@ -145,7 +146,10 @@ class Worker:
     def _fill(self) -> None:
         """Puts all goals in line where the database is new: it was dropped, perhaps this very moment."""
         if database.prepared(self.settings.database):
-            put, known = rebuild(self.settings.database, self.sites.values(), retry_s=self.settings.retry_s)
+            settings = self.settings
+            put, known = rebuild(
+                settings.database, self.sites.values(), retry_s=settings.retry_s, heartbeat_s=settings.heartbeat_s
+            )
             self.tell("rebuilt", "", f"{put} of {known} goals are in line")
 
     async def _served(self) -> bool:
@@ -214,7 +218,10 @@ class Worker:
 
     async def _advance(self, context: JobContext, repo: str, goal: str) -> None:
         """The job: brings one goal forward, and says when it is to be taken up again."""
-        named, began = Goal(repo, goal), time.monotonic()
+        named, began = Goal.known(repo, goal), time.monotonic()
+        if named is None:
+            self.tell("refused", "", "a job whose goal has no name of a goal")
+            return
         place = Place(named, context.job.queue, context.job.priority)
         self._job = context.job.id or 0
         noted, again_s = await self._worked(named)
@@ -238,7 +245,7 @@ class Worker:
             version=self.version,
             steps=settings.steps,
             patience_s=settings.patience_s,
-            environ=self.environ,
+            environ=told(self.environ),
             admitted=lambda config: self._admit(goal, config),
         )
         self._work = work
@@ -247,11 +254,13 @@ class Worker:
             work.end()
         try:
             return _after(await asyncio.to_thread(work.run), settings.retry_s)
-        except NoToken as error:
+        except HeldBack as error:
             return Noted(standing="held back", why=error.message, code=error.code), error.again_s
         except NewerGoal as error:
             return Noted(standing="elsewhere", why=error.message, code=error.code), AGAIN_S
         except RemoteAway as error:
+            if await asyncio.to_thread(gone, site, goal):
+                return Noted(standing="gone", why=error.message, code=error.code), None
             return Noted(standing="away", why=error.message, code=error.code), AGAIN_S
         except SwarmError as error:
             return Noted(standing="not here", why=error.message, code=error.code), settings.retry_s
@@ -264,25 +273,31 @@ class Worker:
     _wanted: Mapping[str, int] = field(default_factory=dict)
 
     def _admit(self, goal: Goal, config: Config) -> None:
-        """Takes the tokens that the goal needs.
+        """Looks whether somebody else has the goal, and takes the tokens that it needs.
+
+        A job says so too, but not in a database that was made anew while workers went on.
 
         Raises:
-            NoToken: as many goals as may be are worked on.
-            QueueAway: nobody can tell.
+            HeldBack: somebody has, or as many goals as may be are worked on.
+            QueueAway: nobody can tell whether there are tokens.
         """
+        with contextlib.suppress(QueueAway), database.connected(self.settings.database) as connection:
+            if other := workers.holder(connection, goal.lock, self.name, self.settings.dead_s / 2):
+                raise HeldBack(f"{other} works on it.", again_s=AGAIN_S)
         self._wanted = wanted = _tokens_of(goal, config, self.settings)
         if wanted:
             with database.connected(self.settings.database) as connection:
                 if lacking := _tokens(connection, goal, wanted).take():
-                    raise NoToken(
+                    raise HeldBack(
                         f"No token of {lacking} is left: {wanted[lacking]} goals may have one at once.",
                         again_s=max(AGAIN_S, waiting(connection) / wanted[lacking]),
                     )
 
     def _give_back(self, goal: Goal) -> None:
         wanted, self._wanted = self._wanted, {}
-        if wanted:
-            with contextlib.suppress(QueueAway), database.connected(self.settings.database) as connection:
+        with contextlib.suppress(QueueAway), database.connected(self.settings.database) as connection:
+            workers.free(connection, self.name)
+            if wanted:
                 _tokens(connection, goal, wanted).give_back()
 
     def _note(self, goal: Goal, noted: Noted) -> None:
@@ -307,6 +322,15 @@ class Worker:
         await asyncio.to_thread(self._give_back, work.goal)
         await asyncio.to_thread(self._leave)
         os._exit(0)
+
+
+def told(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that goals are told, whose settings may send any of them to any provider as its key: all but ours.
+
+    Args:
+        environ: of the worker; what libpq and ssh read of it is the worker's own.
+    """
+    return {key: value for key, value in environ.items() if not key.upper().startswith(_OWN)}
 
 
 async def _put(app: procrastinate.App, place: Place) -> None:

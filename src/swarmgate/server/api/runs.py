@@ -10,6 +10,7 @@ from swarmgate.server.api.bodies import NewRun
 from swarmgate.server.api.parameters import After, GoalId, Limit, OfRepo
 from swarmgate.server.api.routes import routes
 from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.services.views.fleet import FleetView
 from swarmgate.server.services.views.run import RunView
 from swarmgate.server.services.views.view import Page
 
@@ -22,6 +23,12 @@ async def list_runs(
 ) -> Response:
     """List the goals that are worked on, wait for their turn, are paused, or whose last run failed."""
     return told(request, await services.runs.list(who, repo=repo, after=after, limit=limit))
+
+
+@router.get("/fleet", response_model=FleetView, responses=LOOK)
+async def get_fleet(request: Request, services: ServicesOf, who: Who) -> Response:
+    """Look at the goals that workers of a fleet work on, and at those workers. It takes an operator."""
+    return told(request, await services.runs.fleet(who))
 
 
 @router.post("/runs", status_code=202, response_model=RunView, responses=BEGUN)

@@ -17,6 +17,7 @@ from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.notices.subscriptions import Subscription
 from swarmgate.server.pages.routing import router
 from swarmgate.server.pages.shell import page, set_theme, went_on
+from swarmgate.server.services.views.fleet import FleetView
 
 routes = router()
 
@@ -43,6 +44,7 @@ async def settings(request: Request, services: ServicesOf, who: Who) -> Response
 async def _page(request: Request, services: ServicesOf, who: Principal, secret: Secret | None = None) -> Response:
     admin = who.may(Role.ADMIN)
     keys, browsers = await asyncio.gather(services.accounts.keys(who), services.browsers.of(who))
+    fleet = await services.runs.fleet(who) if admin else FleetView(configured=False)
     accounts = (await services.accounts.list(who, limit=_MOST)).items if admin else ()
     repos = (await services.repositories.list(who, limit=_MOST)).items if admin else ()
     return await page(
@@ -56,6 +58,7 @@ async def _page(request: Request, services: ServicesOf, who: Principal, secret: 
         admin=admin,
         accounts=accounts,
         repos=repos,
+        fleet=fleet,
         secret=secret,
     )
 

@@ -20,6 +20,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.repositories.model import Repository
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs import clones
+from swarmgate.server.runs.fleet import Fleet
 from swarmgate.server.runs.model import Goal, Verb, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.workspace.git import cloning
@@ -41,12 +42,19 @@ class Goals:
         repositories: what is registered.
         environ: where the keys of providers and `SWARM_*` settings are looked up.
         withheld: the names of further variables that no project is told: a repository's settings may name any.
+        fleet: that works on goals of its repositories; None: this server works on all.
     """
 
     def __init__(
-        self, home: Path, repositories: Repositories, environ: Mapping[str, str], *, withheld: Collection[str] = ()
+        self,
+        home: Path,
+        repositories: Repositories,
+        environ: Mapping[str, str],
+        *,
+        withheld: Collection[str] = (),
+        fleet: Fleet | None = None,
     ) -> None:
-        self.home, self.repositories = home, repositories
+        self.home, self.repositories, self.fleet = home, repositories, fleet
         self.environ = {
             key: value
             for key, value in environ.items()
@@ -85,10 +93,29 @@ class Goals:
                 path=str(clones.project_in(clone, repository)),
                 owner=owner,
                 text=text,
+                fleet=self._fleet_of(repository, clone),
                 created=asked,
                 wanted=wanted,
             )
         )
+
+    def _fleet_of(self, repository: Repository, clone: Path) -> str:
+        """The fleet's name of a repository; empty: its goals are worked on here, as those of a folder in one are."""
+        if self.fleet is None or clones.project_in(clone, repository) != clone:
+            return ""
+        return self.fleet.repository(repository.source)
+
+    def required_fleet(self) -> Fleet:
+        """The fleet.
+
+        Raises:
+            UsageError: there is none any more.
+        """
+        if self.fleet is None:
+            raise UsageError(
+                "The goal is of a fleet, and the server has none.", hint="Set [fleet] in the settings of its user."
+            )
+        return self.fleet
 
     def list(self, repo: str = "", *, archived: bool = False) -> tuple[Goal, ...]:
         """All goals, of one repository or of all, the newest first; with the checkouts in which somebody works.

@@ -81,6 +81,7 @@ class Goal(Frozen):
         path: the project's folder; of a clone it is made by the first work on it (`ready`).
         owner: the id of the account that began it; empty: nobody's, of a checkout.
         text: what is wanted, in the words of who asked; of a checkout empty: its ledger says.
+        fleet: the fleet's name of its repository, where workers elsewhere work on it; empty: this server does.
         created: UTC.
         wanted: what is to be done now; None: nothing.
         ended: how the last work ended; None: there was none.
@@ -94,6 +95,7 @@ class Goal(Frozen):
     path: str
     owner: str = ""
     text: Text = ""
+    fleet: str = ""
     created: str
     wanted: Wanted | None = None
     ended: Ended | None = None

@@ -19,7 +19,7 @@ _LONGEST_PAUSE_S = 60.0
 def due(
     records: Iterable[Goal | Council], *, working: Collection[str], concurrency: int, now: datetime
 ) -> tuple[str, ...]:
-    """The ids of what begins now, in the order in which it was asked for.
+    """The ids of what begins now, in the order in which it was asked for; what a fleet works on always does.
 
     Args:
         records: all that something is wanted of; others are left out.
@@ -27,9 +27,12 @@ def due(
         concurrency: so many at once.
         now: the time; aware.
     """
-    room = concurrency - len(working)
-    ready = [each for each in waiting(records) if each.id not in working and _begins(each.wanted, now)]
-    return tuple(each.id for each in ready[: max(0, room)])
+    known = tuple(records)
+    room = concurrency - len(set(working).difference(each.id for each in known if _elsewhere(each)))
+    ready = [each for each in waiting(known) if each.id not in working and _begins(each.wanted, now)]
+    here = [each for each in ready if not _elsewhere(each)]
+    late = {each.id for each in here[max(0, room) :]}
+    return tuple(each.id for each in ready if each.id not in late)
 
 
 def waiting(records: Iterable[Goal | Council]) -> tuple[Goal | Council, ...]:
@@ -86,6 +89,11 @@ def after_end(record: R, before: R, now: datetime, log: str) -> R:
 def later(now: datetime, seconds: float) -> str:
     """So many seconds later, as records have times."""
     return (now + timedelta(seconds=seconds)).astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _elsewhere(record: Goal | Council) -> bool:
+    """Whether workers of a fleet work on it, and the one here follows them: that is no work of this machine."""
+    return isinstance(record, Goal) and bool(record.fleet)
 
 
 def _begins(wanted: Wanted | None, now: datetime) -> bool:

@@ -6,6 +6,7 @@ What is wanted stands in the records of goals and councils, so that a server tha
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import time
 from collections.abc import AsyncIterator, Callable
@@ -14,12 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from swarmgate.config import Telemetry
+from swarmgate.config import Config, Telemetry
 from swarmgate.domain.next_step import waiting_for
-from swarmgate.errors import IllegalMove
+from swarmgate.errors import IllegalMove, SwarmError
 from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.runs import held, queue, worked
+from swarmgate.server.runs.fleet import Fleet
 from swarmgate.server.runs.goals import Goals, now
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import HOLD, SWARMGATE, Change, Council, Goal, Verb, Wanted, Working
@@ -28,6 +30,9 @@ from swarmgate.server.runs.scheduler import Scheduler
 from swarmgate.server.runs.worker import Setup
 from swarmgate.server.runs.workers import Workers
 
+_LOOK_S = 5.0
+"""Seconds between two looks at the goals of a fleet that nobody here follows."""
+_log = logging.getLogger(__name__)
 _ENDING_S, _POLL_S = 10.0, 0.05
 """How long a worker that is just ending is waited for, and how often it is looked at. A worker that has nothing to do
 any more ends within a second, on a busy machine within a few."""
@@ -43,6 +48,7 @@ class Runs:
         private_hosts: as of `Repositories`, for the workers, which clone.
         trusted_sources: the same.
         telemetry: where workers send spans; None: nowhere.
+        settings: of the server, for workers, where they name a fleet; None: there is none.
         on_change: told of everything that becomes of a goal or council, in the loop's thread; it does not block.
     """
 
@@ -55,10 +61,12 @@ class Runs:
         private_hosts: tuple[str, ...] = (),
         trusted_sources: tuple[str, ...] = (),
         telemetry: Telemetry | None = None,
+        settings: Config | None = None,
         on_change: Callable[[Change], None] = lambda _: None,
     ) -> None:
         self._goals, self._jobs, self._tell = goals, jobs, on_change
-        setup = Setup(goals.home, goals.environ, private_hosts, trusted_sources, telemetry or Telemetry())
+        setup = Setup(goals.home, goals.environ, private_hosts, trusted_sources, telemetry or Telemetry(), settings)
+        self._watch: asyncio.Task[None] | None = None
         self._scheduler = Scheduler(Workers(setup), self._records, concurrency=concurrency, tell=on_change)
 
     async def start(self) -> None:
@@ -69,9 +77,14 @@ class Runs:
         """
         await asyncio.to_thread(self._goals.settle)
         self._scheduler.start(await asyncio.to_thread(self._left))
+        if self._goals.fleet is not None:
+            self._watch = asyncio.create_task(self._watched(self._goals.fleet))
 
     async def close(self, *, grace_s: float = 20.0) -> None:
         """Asks the workers to end at the next safe point, and ends them after that time; what is wanted stays so."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
         await self._scheduler.close(grace_s=grace_s)
 
     async def want(self, goal: str, verb: Verb, *, by: str, **arguments: Any) -> Goal:
@@ -211,6 +224,20 @@ class Runs:
         return self._scheduler.queued()
 
     # --- inside ---
+
+    async def _watched(self, fleet: Fleet) -> None:
+        """Has goals that nobody here follows show what others decide and do about them."""
+        while True:
+            await asyncio.sleep(_LOOK_S)
+            try:
+                await asyncio.to_thread(self._brought_up, fleet)
+            except SwarmError as error:
+                _log.warning("the fleet's goals cannot be looked at: %s", error.message)
+
+    def _brought_up(self, fleet: Fleet) -> None:
+        idle = [each for each in self._goals.list() if each.fleet and each.wanted is None and self._goals.ready(each)]
+        for place in fleet.moved((each.fleet, each.id, Path(each.path)) for each in idle) if idle else ():
+            fleet.follow(*place)
 
     async def _after_its_worker(self, want: Callable[[], Goal], goal: str) -> Goal:
         """Puts work on a goal down; a worker that is just ending is waited for, since what it did is decided now.

@@ -10,6 +10,7 @@ from swarmgate.domain.state.state import Planning
 from swarmgate.domain.state.unattended import Until
 from swarmgate.engine.reports.outcome import EXIT_CODES, RunOutcome
 from swarmgate.errors import UsageError
+from swarmgate.server.runs import handed
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.model import Goal, Verb, Wanted
 
@@ -26,6 +27,8 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
     Raises:
         SwarmError: what ended it.
     """
+    if goal.fleet:
+        return await handed.work(session, goals, goal)
     session.check()
     swarm = session.swarm(goals.prepare(goal))
     session.check()

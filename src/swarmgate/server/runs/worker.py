@@ -14,12 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from swarmgate.config import Telemetry
+from swarmgate.config import Config, Telemetry
 from swarmgate.errors import LedgerLocked, NotFound, Stopped
 from swarmgate.journal.lock import WriterLock, live_owner, read_owner
 from swarmgate.project import Project
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs import held, worked
+from swarmgate.server.runs.fleet import bound
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import Ended, Wanted
@@ -40,6 +41,8 @@ class Setup(NamedTuple):
     private_hosts: tuple[str, ...]
     trusted_sources: tuple[str, ...]
     telemetry: Telemetry
+    settings: Config | None = None
+    """Of the server, where they name a fleet."""
 
 
 def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's name
@@ -47,7 +50,7 @@ def main(setup: Setup, kind: Kind, id: str) -> None:  # noqa: A002 - the field's
     with suppress(OSError):
         os.setsid()  # Ctrl-C at the server's terminal is the server's
     repositories = Repositories(setup.home, private_hosts=setup.private_hosts, trusted_sources=setup.trusted_sources)
-    goals = Goals(setup.home, repositories, setup.environ)
+    goals = Goals(setup.home, repositories, setup.environ, fleet=bound(setup.settings, setup.environ))
     jobs = Jobs(setup.home, goals)
     os.environ.clear()
     os.environ.update(goals.environ)

@@ -17,6 +17,7 @@ from swarmgate.server.notices.notifier import Notifier
 from swarmgate.server.notices.subscriptions import Subscriptions
 from swarmgate.server.notices.vapid import VapidKeys
 from swarmgate.server.repositories.repositories import Repositories
+from swarmgate.server.runs.fleet import bound
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.runs import Runs
@@ -68,7 +69,7 @@ class Rooms:
         feed = Feed(store, home, metrics, secrets=settings.keys(environ))
         repositories = Repositories(home, private_hosts=server.private_hosts, trusted_sources=server.trusted_sources)
         withheld = server.variables.difference(settings.key_variables)
-        goals = Goals(home, repositories, environ, withheld=withheld)
+        goals = Goals(home, repositories, environ, withheld=withheld, fleet=bound(settings, environ))
         jobs = Jobs(home, goals)
         changes = Changes(feed, goals, jobs)
         runs = Runs(
@@ -78,6 +79,7 @@ class Rooms:
             private_hosts=server.private_hosts,
             trusted_sources=server.trusted_sources,
             telemetry=server.telemetry,
+            settings=settings if settings.fleet.repositories else None,
             on_change=changes.tell,
         )
         metrics.measure(

@@ -66,6 +66,8 @@ def reasons(simple: Simple, grounds: Grounds) -> Iterator[Reason]:
         return
     if verb in _READING or (verb in _SOMETIMES and _SOMETIMES[verb](rest)):
         return
+    if grounds.own_history and not elsewhere and verb in _KEEPING and _KEEPING[verb](rest):
+        return
     kind = _KIND.get(verb, "git-history")
     yield Reason(kind, str(simple), f"`git {verb}`: {_WHY[kind]}", _INSTEAD[kind])
 
@@ -178,3 +180,53 @@ _SOMETIMES: dict[str, Callable[[Sequence[str]], bool]] = {
     "maintenance": _flags_only("--help"),
 }
 """Verbs that read in some forms; each judge tells whether this is one."""
+
+
+def _without(*refused: str) -> Callable[[Sequence[str]], bool]:
+    """A judge of verbs that keep what is there unless they get one of these options, letters of others included."""
+    letters = {each[1] for each in refused if len(each) == 2}  # noqa: PLR2004 - a dash and a letter
+    long = tuple(each for each in refused if each.startswith("--"))
+
+    def keeps(rest: Sequence[str]) -> bool:
+        for text in rest:
+            if UNKNOWN in text or text.startswith(long or UNKNOWN):
+                return False
+            if text.startswith("-") and not text.startswith("--") and set(text[1:].partition("=")[0]) & letters:
+                return False
+        return True
+
+    return keeps
+
+
+def _push(rest: Sequence[str]) -> bool:
+    places = [text for text in rest if not text.startswith("-")]
+    plain = _without(
+        "-f", "-d", "--force", "--mirror", "--delete", "--prune", "--no-verify", "--exec", "--receive-pack"
+    )
+    return plain(rest) and not any(text.startswith(("+", ":")) for text in places)
+
+
+_KEEPING: dict[str, Callable[[Sequence[str]], bool]] = {
+    "add": lambda _: True,
+    "stage": lambda _: True,
+    "mv": _without("-f", "--force"),
+    "commit": _without("-n", "--no-verify"),
+    "fetch": _without("-f", "--force", "-p", "--prune", "--upload-pack"),
+    "pull": _without("-f", "--force", "--upload-pack", "--autostash"),
+    "push": _push,
+    "switch": _without("-f", "-C", "--force", "--discard-changes"),
+    "checkout": lambda rest: rest[:1] == ("-b",) and _without("-f", "-B", "--force")(rest) and "--" not in rest,
+    "branch": _without("-D", "-d", "-f", "-M", "-C", "--delete", "--force"),
+    "tag": _without("-d", "-f", "--delete", "--force"),
+    "merge": _without("--no-verify"),
+    "rebase": _without("-x", "--exec", "--no-verify", "--autostash"),
+    "cherry-pick": lambda _: True,
+    "revert": lambda _: True,
+    "reset": _without("--hard", "--merge", "--keep"),
+    "restore": lambda rest: "--staged" in rest and not {"--worktree", "-W"} & set(rest),
+    "stash": lambda rest: (rest[0] if rest else "push") in {"push", "save", "apply", "pop", "branch"},
+    "worktree": _first("add"),
+    "init": lambda _: True,
+    "clone": _without("-c", "-u", "--config", "--upload-pack", "--template"),
+}
+"""Verbs of somebody who makes the history, and when they throw nothing away that git could not bring back."""

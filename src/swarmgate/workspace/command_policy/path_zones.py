@@ -45,11 +45,13 @@ class Grounds:
         root: the repository's top, absolute.
         scope: files and folders of the task, relative to it.
         writable: further folders that commands may write, absolute.
+        own_history: whether commands may add to the repository's history.
     """
 
     root: str
     scope: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
+    own_history: bool = False
 
     def zone(self, word: Word, cwd: str) -> Zone:
         """Where the word's path lies, links not followed; a wildcard lies wherever it may match."""

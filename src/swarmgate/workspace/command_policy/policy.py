@@ -31,23 +31,28 @@ def judge(
     allow: Sequence[str] = (),
     writable: Sequence[PurePath] = (),
     home: PurePath | None = None,
+    cwd: str = "",
+    own_history: bool = False,
 ) -> Judgement:
     """Whether a command line may run.
 
     Args:
-        command: as it would be given to `sh -c`, in the root.
+        command: as it would be given to `sh -c`, in `cwd`.
         root: the repository's top, absolute.
         scope: files and folders that the task declared, relative to the root: they may be deleted whole.
         allow: patterns of whole lines that run though rules speak against them; none lifts `guarded-write`.
         writable: further folders that commands may write.
         home: what `~` and `$HOME` stand for; a folder outside of everything by default.
+        cwd: the folder that it starts in; the root by default.
+        own_history: whether who runs it makes the repository's history, as a person's own agent does: git verbs that
+            throw nothing away are allowed.
     """
     top = "/" + posixpath.normpath(str(root)).lstrip("/")
-    grounds = Grounds(top, tuple(scope), tuple(str(path) for path in writable))
+    grounds = Grounds(top, tuple(scope), tuple(str(path) for path in writable), own_history=own_history)
     try:
         if len(command) > LONGEST:
             raise Unreadable(f"it is longer than {LONGEST} characters")
-        commands = Reader(top, str(home) if home else "/nonexistent/home").line(command)
+        commands = Reader(top, str(home) if home else "/nonexistent/home", cwd).line(command)
     except Unreadable as problem:
         line = command.strip().split("\n")[0][:80]
         instead = "Write it so that a shell can read it; put long code into a file of the repository."

@@ -37,12 +37,14 @@ class Reader:
     """Parses one command line.
 
     Args:
-        root: the repository's top, absolute; the line starts there.
+        root: the repository's top, absolute.
         home: what `~` is.
+        start: the folder that the line starts in, absolute; the root by default.
     """
 
-    def __init__(self, root: str, home: str) -> None:
+    def __init__(self, root: str, home: str, start: str = "") -> None:
         self._root = root
+        self._start = start or root
         self._home = home
         self.found: list[Simple] = []
         self._at_exit: list[tuple[str, State]] = []
@@ -56,7 +58,7 @@ class Reader:
         if quoting.has_private(text) or "\0" in text:
             raise Unreadable("it has characters that no command needs (NUL, or of Unicode's private range)")
         try:
-            self.read(text, State(cwd=self._root, home=self._home), Feed(""))
+            self.read(text, State(cwd=self._start, home=self._home), Feed(""))
             while self._at_exit:
                 code, state = self._at_exit.pop()
                 self.read(code, state.copy("trap"), Feed(""))

@@ -111,13 +111,17 @@ _PATIENCE_S = 2.0
 
 
 def call(
-    folder: Path, *args: str, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    folder: Path,
+    *args: str,
+    stdin: bytes | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float | None = None,
 ) -> tuple[int, bytes, str]:
-    """Run `git <args>` in `folder`: exit code, stdout, stderr.
+    """Run `git <args>` in `folder`: exit code, stdout, stderr. After `timeout_s` seconds it is ended (None: never).
 
     Raises:
         MissingRequirement: there is no git on PATH.
-        GitKilled: it was killed.
+        GitKilled: it was killed, or took longer than it may.
         WorkspaceError: git waits for a pipe that somebody gave the name of one of git's own files.
     """
     executable = program(folder)
@@ -134,7 +138,7 @@ def call(
     except FileNotFoundError as error:
         raise WorkspaceError(f"git cannot run in {folder}: there is no such folder") from error
     with process:
-        out, err = _output(process, folder)
+        out, err = _output(process, folder, timeout_s)
     if number := _signal(process.returncode):
         command = next((each for each in args if not each.startswith("-") and "=" not in each), "")
         raise GitKilled(f"`git {command}` was ended by signal {number}", hint="Run the command again.")
@@ -199,7 +203,7 @@ def _signal(code: int) -> int:
     return number if 1 < number < signal.NSIG else 0  # 129 is git's own, for wrong usage
 
 
-def _output(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, bytes]:
+def _output(process: subprocess.Popen[bytes], folder: Path, timeout_s: float | None) -> tuple[bytes, bytes]:
     """What git prints until it ends. Where that takes long, pipes are looked for: git opens one and waits for ever."""
     try:
         try:
@@ -210,7 +214,10 @@ def _output(process: subprocess.Popen[bytes], folder: Path) -> tuple[bytes, byte
                 raise WorkspaceError(
                     f"{pipe} is a pipe, not a regular file: git waits for it", hint=f"rm {pipe}"
                 ) from None
-            return process.communicate()
+            return process.communicate(timeout=None if timeout_s is None else max(0, timeout_s - _PATIENCE_S))
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise GitKilled(f"git was ended: it took longer than {timeout_s:g} s", hint="Run the command again.") from None
     except BaseException:
         process.kill()
         raise

@@ -34,10 +34,11 @@ _OPTIONS = (
     "-c",
     "fastimport.unpackLimit=100",  # no pack of its own for each piece, whatever the user prefers
     "-c",
-    "core.fsync=committed,loose-object",  # what it proves has to outlive a power cut
-    "-c",
     "core.hooksPath=/dev/null",
 )
+_DURABLE = ("-c", "core.fsync=committed,loose-object")
+"""What it proves has to outlive a power cut."""
+_FLEETING = ("-c", "core.fsync=none")
 
 
 class Piece(NamedTuple):
@@ -73,7 +74,16 @@ def _quoted(path: str) -> bytes:
 _NOTHING = Beside()
 
 
-def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str, beside: Beside = _NOTHING) -> str:
+def add(
+    root: Path,
+    ref: str,
+    piece: bytes,
+    *,
+    message: str,
+    parent: str,
+    beside: Beside = _NOTHING,
+    durable: bool = True,
+) -> str:
     """Adds a piece to the chain, and moves the ref there; returns the commit's id.
 
     Args:
@@ -83,6 +93,7 @@ def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str, beside
         message: of the commit.
         parent: the id of the commit before; empty: this is the first one.
         beside: what changes beside it.
+        durable: whether it outlives a power cut; False: another copy of it does.
 
     Raises:
         WorkspaceError: git refused: the parent is gone, or the ref names something that is not before this.
@@ -96,16 +107,17 @@ def add(root: Path, ref: str, piece: bytes, *, message: str, parent: str, beside
         b"get-mark :1",
         b"done\n",
     )
-    code, out, err = _import(root, b"\n".join(stream))
+    options = (*_OPTIONS, *(_DURABLE if durable else _FLEETING))
+    code, out, err = _import(root, options, b"\n".join(stream))
     if code and _unlocked(root, ref):
-        code, out, err = _import(root, b"\n".join(stream))
+        code, out, err = _import(root, options, b"\n".join(stream))
     if code:
         raise failure(f"fast-import of {ref}", err)
     return out.decode().strip()
 
 
-def _import(root: Path, stream: bytes) -> tuple[int, bytes, str]:
-    code, out, err = call(root, *_OPTIONS, "fast-import", "--quiet", "--done", stdin=stream)
+def _import(root: Path, options: tuple[str, ...], stream: bytes) -> tuple[int, bytes, str]:
+    code, out, err = call(root, *options, "fast-import", "--quiet", "--done", stdin=stream)
     for report in _REPORT.findall(err):
         (root / report).unlink(missing_ok=True)
     return code, out, err

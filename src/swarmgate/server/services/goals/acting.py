@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from swarmgate.engine.swarm import Swarm
@@ -38,6 +39,14 @@ class Acting:
             SwarmError: as `decision` does.
         """
 
+        def at_fleet() -> T:
+            fleet, project = self.goals.required_fleet(), Path(goal.path)
+            try:
+                return fleet.decide(goal.fleet, goal.id, project, decision, actor=who.actor, expect=expect)
+            except StaleWriter as error:
+                fleet.follow(goal.fleet, goal.id, project)
+                raise Stale(error.message, seq=self.goals.swarm(goal).state.seq, hint=error.hint) from error
+
         def decided() -> T:
             swarm = self.goals.swarm(goal, who.actor)
             swarm.project = replace(swarm.project, expect=expect)
@@ -46,7 +55,7 @@ class Acting:
             except StaleWriter as error:
                 raise Stale(error.message, seq=swarm.state.seq, hint=error.hint) from error
 
-        return await asyncio.to_thread(decided)
+        return await asyncio.to_thread(at_fleet if goal.fleet else decided)
 
     async def require(self, goal: Goal, expect: int | None) -> None:
         """Lets nobody pass who looked at another ledger position.

@@ -12,15 +12,16 @@ from swarmgate.domain.state.unattended import Until
 from swarmgate.domain.text.cleaning import cleaned, plain
 from swarmgate.errors import NotAProject, SwarmError, UsageError
 from swarmgate.ledger.files.live_progress import LiveRun
-from swarmgate.server.accounts.model import Principal, Role
+from swarmgate.server.accounts.model import EVERY_REPOSITORY, Principal, Role
 from swarmgate.server.runs.model import Goal, Verb
 from swarmgate.server.runs.runs import Runs as Queue
 from swarmgate.server.services.goals.summary import Known, known, run_state, wanted_view
-from swarmgate.server.services.reading.access import Access
+from swarmgate.server.services.reading.access import Access, require
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Readings
+from swarmgate.server.services.views.fleet import FleetGoalView, FleetView, FleetWorkerView
 from swarmgate.server.services.views.run import RunView
-from swarmgate.server.services.views.view import Page
+from swarmgate.server.services.views.view import Page, View
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,21 @@ class Runs:
             IllegalMove: nothing is wanted of it.
         """
         return await self._told(who, goal, self.queue.resume)
+
+    async def fleet(self, who: Principal) -> FleetView:
+        """The goals that workers of the fleet work on, and those workers; for operators of the whole server."""
+        require(who, Role.OPERATOR, EVERY_REPOSITORY)
+        fleet = self.access.goals_there.fleet
+        if fleet is None:
+            return FleetView(configured=False)
+        try:
+            found = (await asyncio.to_thread(fleet.status)).model_dump(mode="json")
+        except SwarmError as error:
+            return FleetView(configured=True, problem=plain(error.message))
+        goals = (FleetGoalView(**_fields(each, FleetGoalView)) for each in found["goals"])
+        workers = (FleetWorkerView(**_fields(each, FleetWorkerView)) for each in found["workers"])
+        view = FleetView(configured=True, problem=found["problem"], goals=tuple(goals), workers=tuple(workers))
+        return cleaned(view, plain)
 
     # --- for other services ---
 
@@ -159,3 +175,8 @@ class Runs:
             return self.access.goals_there.swarm(goal).state.planning
         except NotAProject:
             return Planning.NONE
+
+
+def _fields(record: dict[str, Any], view: type[View]) -> dict[str, Any]:
+    """What a view shows of a record."""
+    return {name: record[name] for name in view.model_fields}

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from swarmgate.errors import RemoteAway
-from swarmgate.workspace.git.driver import call, failure
+from swarmgate.errors import GitKilled, RemoteAway
+from swarmgate.workspace.git import driver
+from swarmgate.workspace.git.driver import failure
 from swarmgate.workspace.git.hosting.remotes import without_login
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ _ALONE = (
     *("-c", "protocol.ext.allow=never"),
 )
 """Neither hooks of the user's nor a signature nor a clean-up: workers push many times a minute."""
+
+ANSWER_S, FETCH_S = 60.0, 900.0
+"""Seconds after which a remote counts as away that was asked, or pushed to; and fetched from: a network that swallows
+what is sent to it says nothing, and git waits for a quarter of an hour."""
 
 
 class Move(NamedTuple):
@@ -45,7 +50,7 @@ def listed(folder: Path, remote: str, patterns: Sequence[str]) -> dict[str, str]
     Raises:
         RemoteAway: it cannot be asked.
     """
-    code, out, err = call(folder, *_ALONE, "ls-remote", "--quiet", "--", remote, *patterns, env=_QUIET)
+    code, out, err = _call(folder, "ls-remote", "--quiet", "--", remote, *patterns, timeout_s=ANSWER_S)
     if code:
         raise _away(remote, err)
     pairs = (line.partition("\t") for line in out.decode(errors="surrogateescape").splitlines())
@@ -67,7 +72,7 @@ def fetch(folder: Path, remote: str, refspecs: Iterable[str], *, depth: int = 0,
     """
     only = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--force")
     shallow = (*((f"--depth={depth}",) if depth else ()), *(("--prune",) if prune else ()))
-    code, _, err = call(folder, *_ALONE, "fetch", *only, *shallow, "--", remote, *refspecs, env=_QUIET)
+    code, _, err = _call(folder, "fetch", *only, *shallow, "--", remote, *refspecs, timeout_s=FETCH_S)
     if code:
         raise _away(remote, err)
 
@@ -85,11 +90,18 @@ def push_together(folder: Path, remote: str, moves: Sequence[Move]) -> str:
     leases = (f"--force-with-lease={each.ref}:{each.old}" for each in moves)
     specs = (f"{each.new}:{each.ref}" for each in moves)
     only = ("--porcelain", "--quiet", "--atomic", "--no-verify", "--no-follow-tags", "--recurse-submodules=no")
-    code, out, err = call(folder, *_ALONE, "push", *only, *leases, "--", remote, *specs, env=_QUIET)
+    code, out, err = _call(folder, "push", *only, *leases, "--", remote, *specs, timeout_s=ANSWER_S)
     if not code:
         return ""
     refused = [line for line in out.decode(errors="replace").splitlines() if line.startswith("!")]
     return without_login(" ".join((*refused, *err.split()))) or f"exit code {code}"
+
+
+def _call(folder: Path, *args: str, timeout_s: float) -> tuple[int, bytes, str]:
+    try:
+        return driver.call(folder, *_ALONE, *args, env=_QUIET, timeout_s=timeout_s)
+    except GitKilled as error:
+        return 1, b"", error.message
 
 
 def _away(remote: str, err: str) -> RemoteAway:

@@ -1,0 +1,1 @@
+"""What each hook decides, one file an event."""
