@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import litellm
 import yaml
 from minisweagent import package_dir
 from minisweagent.agents.default import DefaultAgent
@@ -46,6 +47,7 @@ def work(place: Path, statement: str, setup: Setup) -> Ended:
         EndpointFailed: the endpoint did not answer, as often as it was asked.
         MissingRequirement: nothing can confine its commands here.
     """
+    litellm.suppress_debug_info = True
     settings = yaml.safe_load((package_dir / "config" / "mini.yaml").read_text(encoding="utf-8"))
     environment = _Sandboxed(confined(place, setup.config.commands), settings["environment"]["env"])
     bounds = {**settings["agent"], "cost_limit": 0.0, "wall_time_limit_seconds": setup.seconds}
