@@ -1,6 +1,38 @@
 """swarmgate drives a coding project phase by phase and proves every step with local quality gates.
 
-The command is `swarm`; the library's front door is `swarmgate.engine.Swarm`. Importing this package does nothing else.
+The command is `swarm`. As a library it has a public face, which docs/api.md lists and whose changes follow semantic
+versioning; everything else may change with any version:
+
+    import swarmgate, swarmgate.gates
+
+    swarm = swarmgate.Swarm("my-repo")                      # the loop: plan, approve, run, status, verify
+    outcome = await swarm.council.debate("Is it sound?")    # councils
+    judged = swarmgate.gates.check("my-repo", "main")       # the gates alone: no model, no .swarm/
+
+Importing this package loads nothing else.
 """
 
-__version__ = "0.1.0"
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from swarmgate.version import __version__
+
+if TYPE_CHECKING:
+    from swarmgate.engine.swarm import Swarm
+    from swarmgate.errors import SwarmError
+
+__all__ = ["Swarm", "SwarmError", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    # Late (PEP 562): `import swarmgate` costs nothing, and a gate in a hook needs none of the loop.
+    if name == "Swarm":
+        from swarmgate.engine.swarm import Swarm  # noqa: PLC0415 - see above
+
+        return Swarm
+    if name == "SwarmError":
+        from swarmgate.errors import SwarmError  # noqa: PLC0415 - see above
+
+        return SwarmError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

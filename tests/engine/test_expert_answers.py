@@ -60,6 +60,7 @@ def test_an_answer_is_kept_where_the_user_may_change_it(project: Project) -> Non
     assert "Parts are modules." in project.folder.context.read_text()  # the derived part came beside it
 
 
+@pytest.mark.slow
 def test_without_a_model_for_experts_the_work_goes_on(project: Project) -> None:
     roles = {
         f"roles__{role}": {"model": "local/senior"} for role in ("architect", "critic", "reviewer", "test_engineer")

@@ -268,6 +268,7 @@ def test_a_limit_is_no_verdict(with_program: Project) -> None:
     assert not with_program.events(ev.TaskCompleted)
 
 
+@pytest.mark.slow
 def test_a_program_that_writes_about_limits_has_none(with_program: Project) -> None:
     """The twin: `limited.py` ends its work with words about a rate limit, and when to try again."""
     with_program.planned(roles__coder=program(0, ""))

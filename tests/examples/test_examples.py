@@ -60,8 +60,20 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
 def commands(name: str) -> list[str]:
     """The commands in the comment or docstring at the top of a file that name the file."""
     head = re.split(r"^(?!#|\"\"\")[^\n]*=", read(name), maxsplit=1, flags=re.MULTILINE)[0]
-    found = re.findall(rf"(?:swarm [a-z]+ |python )[^\n`]*?examples/{re.escape(name)}", head)
+    found = re.findall(rf"(?:swarm [a-z]+ |python |jupyter execute )[^\n`]*?examples/{re.escape(name)}", head)
     return [line[line.rindex("swarm ") :] if "swarm " in line else line for line in found]
+
+
+def executed(name: str) -> None:
+    """Has a kernel execute a notebook, as `jupyter execute` does; each of its plots is there."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook: Any = nbformat.reads(read(name), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    plotted = [output for output in outputs if "image/png" in output.get("data", {})]
+    assert len(plotted) == sum("plt.subplots" in cell.source for cell in notebook.cells) > 0
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "hooks.toml"])
@@ -73,6 +85,9 @@ def test_every_file_says_how_it_is_run(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "hooks.toml"])
 def test_it_runs_by_the_command_that_it_names(name: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     program, *words = shlex.split(commands(name)[0])
+    if program == "jupyter":
+        executed(name)
+        return
     if program == "python":
         done = subprocess.run([sys.executable, *words], cwd=FOLDER.parent, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout.strip() != "") == (0, True), done.stderr

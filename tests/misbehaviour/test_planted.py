@@ -87,6 +87,7 @@ VERBS: dict[str, str] = {
     "sbom": "--environment",
     "guard explain": "-- git status",
     "mcp": "",
+    "lsp": "",
     "dispatch hold": "tasks.toml",
     "debate hold": "'is it?'",
     "chat hold": "chat.toml",

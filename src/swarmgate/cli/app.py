@@ -10,11 +10,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from swarmgate import __version__
 from swarmgate.cli.verbs import VERBS, WIDEST
 from swarmgate.council.patterns import PATTERNS
 from swarmgate.errors import UsageError
 from swarmgate.terminal.terminal import report
+from swarmgate.version import __version__
 
 _COMPLETE = "_SWARM_COMPLETE"
 """The variable by which a shell asks for completions: the one that typer's scripts for shells set."""

@@ -252,6 +252,9 @@ class Git(Section):
     branch_prefix: Annotated[str, AfterValidator(_branch_prefix)] = Field(
         "swarm/", description="Beginning of the branch that work happens on."
     )
+    attest: bool = Field(
+        True, description="Each task's commit gets an in-toto statement in `refs/notes/swarm-attestations`."
+    )
 
 
 class Config(Section):

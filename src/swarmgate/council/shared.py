@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from swarmgate import __version__
 from swarmgate.config import nearest
 from swarmgate.council.context import CouncilContext
 from swarmgate.council.patterns import PATTERNS
@@ -26,6 +25,7 @@ from swarmgate.domain.usage import Allowance
 from swarmgate.errors import BudgetExhausted, CouncilFailed, CouncilRefused, LedgerCorrupt, LedgerError, SwarmError
 from swarmgate.journal.store import opened, stores
 from swarmgate.project import Project
+from swarmgate.version import __version__
 
 # Late imports are here for start-up time: who looks at records needs no participants.
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import ProjectInitialised
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.version import __version__
 from swarmgate.workspace.detect import detect, packages
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git.driver import Driver

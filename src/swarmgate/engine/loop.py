@@ -55,6 +55,7 @@ from swarmgate.ledger.recovery.interruption import ended as interrupted
 from swarmgate.ledger.recovery.interruption import head_moved
 from swarmgate.ledger.views.describe import describe
 from swarmgate.llm.time_parsing import rendered, utc
+from swarmgate.workspace import system
 from swarmgate.workspace.git.folder import git_folder, place
 from swarmgate.workspace.sandbox import unsandboxed_files
 from swarmgate.workspace.sandbox.choice import notice
@@ -181,7 +182,7 @@ def _begin(ctx: Context) -> State:
     events.append(
         RunStarted(
             pid=os.getpid(),
-            host=os.uname().nodename,
+            host=system.host(),
             max_rejections=rules.max_rejections,
             critic_rounds=rules.critic_rounds,
             adversarial=ctx.config.tests.adversarial,

@@ -14,6 +14,7 @@ from pathlib import Path
 from swarmgate.errors import LedgerError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.journal.lines import LinesFile
+from swarmgate.workspace import system
 from swarmgate.workspace.files.atomic import replace
 
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,119}")
@@ -107,7 +108,7 @@ class FileDocuments:
         path = self._path(record, name)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.CLOEXEC
             descriptor = os.open(path, flags, _NEW_FILE_MODE)
             try:
                 left = memoryview(text.encode())

@@ -10,6 +10,7 @@ from typing import Protocol
 from swarmgate.errors import LedgerCorrupt, LedgerError
 from swarmgate.journal.chain import GENESIS, TAIL, walk
 from swarmgate.journal.disk_errors import writing
+from swarmgate.workspace import system
 
 
 class Lines(Protocol):
@@ -152,7 +153,7 @@ class LinesFile:
         with writing(self.path):
             if created and self._own_folder:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.CLOEXEC, 0o644)
             try:
                 view = memoryview(data)
                 while view:

@@ -6,7 +6,6 @@ owner's pid and host stand in the file for people, and for file systems that sev
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -16,6 +15,8 @@ from typing import Self
 
 from swarmgate.errors import LedgerLocked
 from swarmgate.journal.disk_errors import writing
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.files.folders import make
 
 _PAUSE_S, _PATIENCE_S = 0.01, 0.2
@@ -48,7 +49,7 @@ class WriterLock:
         """
         with writing(self._path):
             make(self._path.parent)
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o644)
         try:
             with writing(self._path):
                 self._take(descriptor)
@@ -70,15 +71,15 @@ class WriterLock:
                 hint="Wait for it, or end it with: swarm stop",
             )
         owner = read_owner(self._path)
-        if owner and owner.get("host") != os.uname().nodename:
+        if owner and owner.get("host") != system.host():
             raise LedgerLocked(
                 f"The ledger is locked by {describe(owner)}, on another host.",
                 hint=f"If that process is dead, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": os.uname().nodename, **self._details})
+        mine = json.dumps({"pid": os.getpid(), "host": system.host(), **self._details})
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, mine.encode(), 0)
+        system.write_at(descriptor, mine.encode(), 0)
 
     def _patiently(self, descriptor: int) -> bool:
         """Whether the lock is ours now; waits for it, longer for an owner that has it briefly."""
@@ -119,7 +120,7 @@ class WriterLock:
 def _lock(descriptor: int) -> bool:
     """Whether the lock is ours now."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        exclusive.take(descriptor, wait=False)
     except BlockingIOError:
         return False
     return True
@@ -137,11 +138,11 @@ def read_owner(path: Path) -> dict[str, object]:
 def live_owner(path: Path) -> dict[str, object]:
     """The owner of a lock that is held now; empty when nobody holds it."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | system.CLOEXEC)
     except OSError:
         return {}
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        exclusive.take(descriptor, shared=True, wait=False)
     except BlockingIOError:
         return read_owner(path)
     finally:

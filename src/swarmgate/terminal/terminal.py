@@ -16,10 +16,10 @@ from typing import Any
 
 import typer
 
-from swarmgate import __version__
 from swarmgate.domain.text.printable import escaped
 from swarmgate.errors import LimitReached, PlanError, PreflightFailed, Stopped, SwarmError, UnknownVariable, UsageError
 from swarmgate.terminal.screen import laid_out
+from swarmgate.version import __version__
 from swarmgate.workspace.process import temporary
 
 

@@ -13,6 +13,7 @@ from swarmgate.domain.events.event import RunPaused
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_stopping_at_once_is_told_in_json(project: Project) -> None:
     project.planned(plan("1.1"), rule("coder", "code", {"fault": {"kind": "hang"}}))
     process = project.start("run", "--json")

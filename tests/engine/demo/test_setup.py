@@ -48,6 +48,7 @@ def test_the_whole_demo(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["verify", "--repo", str(place)]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_without_yes_and_without_a_terminal_it_waits(tmp_path: Path) -> None:
     done = demo("--dir", str(tmp_path / "demo"))
     assert done.returncode == 3, done.stderr

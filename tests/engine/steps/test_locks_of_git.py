@@ -57,10 +57,10 @@ def finished(project: Project, *tasks: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "left"),
     [
-        ("switch", HEAD),
+        pytest.param("switch", HEAD, marks=pytest.mark.slow),
         ("commit", HEAD),
         pytest.param("commit", (*HEAD, "packed-refs.lock"), marks=pytest.mark.slow),
-        ("update-index", INDEX),
+        pytest.param("update-index", INDEX, marks=pytest.mark.slow),
     ],
 )
 def test_killed_in_the_middle_of_git_the_next_run_goes_on_by_itself(

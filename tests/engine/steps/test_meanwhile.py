@@ -67,9 +67,9 @@ def whole(project: Project, *tasks: str) -> None:
     "step",
     [
         "delegate",
-        "review",
-        "run_tests",
         "commit",
+        pytest.param("review", marks=pytest.mark.slow),
+        pytest.param("run_tests", marks=pytest.mark.slow),
         pytest.param("code", marks=pytest.mark.slow),
         pytest.param("gates", marks=pytest.mark.slow),
         pytest.param("test", marks=pytest.mark.slow),
@@ -147,7 +147,7 @@ def test_the_message_of_a_completed_task_is_amended(project: Project, step: str)
     ("step", "where"),
     [
         ("code", "--detach"),
-        ("commit", "main"),
+        pytest.param("commit", "main", marks=pytest.mark.slow),
         pytest.param("delegate", "main", marks=pytest.mark.slow),
         pytest.param("review", "--detach", marks=pytest.mark.slow),
         pytest.param("run_tests", "main", marks=pytest.mark.slow),
@@ -177,8 +177,8 @@ def test_the_user_stashes_the_files_of_an_attempt(project: Project, step: str) -
 @pytest.mark.parametrize(
     "step",
     [
-        "test",
         "commit",
+        pytest.param("test", marks=pytest.mark.slow),
         pytest.param("gates", marks=pytest.mark.slow),
         pytest.param("review", marks=pytest.mark.slow),
         pytest.param("run_tests", marks=pytest.mark.slow),

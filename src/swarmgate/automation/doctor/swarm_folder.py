@@ -14,6 +14,7 @@ from swarmgate.errors import ConfigError
 from swarmgate.journal.lock import describe, live_owner, read_owner
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.settings.file import Draft, read
+from swarmgate.workspace import system
 
 NAME = "folder"
 _WHOLE = re.compile(r"/?(\*\*/)?\.swarm(/|/\*|/\*\*)?")
@@ -119,4 +120,4 @@ def _stale(folder: SwarmFolder) -> Iterator[tuple[Path, dict[str, object]]]:
 
 
 def _ours(owner: dict[str, object]) -> bool:
-    return owner.get("host") == os.uname().nodename
+    return owner.get("host") == system.host()

@@ -30,6 +30,7 @@ from swarmgate.domain.status import WorkerStatus
 from swarmgate.journal.lock import live_owner
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.status_file import stamp
+from swarmgate.workspace import system
 
 NAME = "plan_sync"
 LOOK_S = 0.5
@@ -225,7 +226,7 @@ class PlanSync:
 def _head(path: Path) -> bytes | None:
     """The beginning of a file; None where there is none, or something else than a file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | system.NONBLOCK | system.NOFOLLOW | system.CLOEXEC)
     except OSError:
         return None
     with os.fdopen(descriptor, "rb") as file:

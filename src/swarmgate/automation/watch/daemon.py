@@ -22,6 +22,7 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.watch_log import end_of
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.project import Project
+from swarmgate.workspace import system
 from swarmgate.workspace.process import detached
 from swarmgate.workspace.programs import trusted
 
@@ -89,7 +90,7 @@ def stop(project: Project) -> WatchStatus:
             hint="End the run with: swarm stop" if run else f"End it yourself: kill {before.pid}",
         )
     began = time.monotonic()
-    message = _asked(folder, before) if before.host != os.uname().nodename else _ended(project, before)
+    message = _asked(folder, before) if before.host != system.host() else _ended(project, before)
     seconds = round(time.monotonic() - began, 1)
     now = _found(folder)
     if now.pid == before.pid:  # on another host, and it goes on

@@ -14,6 +14,7 @@ from swarmgate.domain.status import LAST_EVENTS, Place, StatusEvent, StatusFile,
 from swarmgate.journal.lock import at_work, describe
 from swarmgate.ledger.files import status_file
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace import system
 
 PAUSE_S = 0.5
 """Seconds between two writes while things happen."""
@@ -99,7 +100,7 @@ class StatusBoard:
             started_at=self._started,
             heartbeat_s=HEARTBEAT_S,
             pid=os.getpid(),
-            host=os.uname().nodename,
+            host=system.host(),
             place=self._place,
             mode=mode,
             watching=watching,

@@ -41,6 +41,7 @@ from swarmgate.errors import NotAProject, SwarmError
 from swarmgate.journal.lock import at_work, describe, live_owner
 from swarmgate.ledger.files.automation_log import AutomationLog
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace import system
 
 ACTOR = "watch"
 """The actor of the watcher's own events."""
@@ -200,7 +201,7 @@ class Watcher:
         self._tell(
             WatchStarted(
                 pid=os.getpid(),
-                host=os.uname().nodename,
+                host=system.host(),
                 place=self._place,
                 mode=self._config.mode,
                 workers=self.on,

@@ -9,7 +9,6 @@ work/       the files of an unfinished task
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from swarmgate.errors import FleetError, RemoteAway
 from swarmgate.fleet.goals.goal import Goal, Wish
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.git import clones, growing_log
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
@@ -125,7 +125,7 @@ def _folder(site: Site, goal: Goal) -> Iterator[Path]:
     root.parent.mkdir(parents=True, exist_ok=True)
     lock = root.with_name(f"{root.name}{_LOCK}")
     with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+        exclusive.take(held.fileno())
         try:
             yield root.resolve()
         finally:
@@ -142,7 +142,7 @@ def sweep(home: Path) -> int:
     found = 0
     for lock in (home / "work").glob(f"*{_LOCK}"):
         with contextlib.suppress(OSError), lock.open("r+") as held:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            exclusive.take(held.fileno(), wait=False)
             shutil.rmtree(lock.with_name(lock.name.removesuffix(_LOCK)), ignore_errors=True)
             lock.unlink(missing_ok=True)
             found += 1

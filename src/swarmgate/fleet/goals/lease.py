@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from swarmgate import __version__
 from swarmgate.domain.events.event import LeaseTaken
 from swarmgate.errors import FleetError, NewerGoal, SwarmError
 from swarmgate.fleet.goals.checkout import Checkout
 from swarmgate.fleet.goals.goal import now
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.version import __version__
 from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.repository import Repository
 

@@ -5,7 +5,6 @@ Nobody works in such a folder; what is decided about the goal is decided on the 
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections import deque
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from swarmgate.fleet.goals.goal import Summary
 from swarmgate.journal import chain
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git import clones, growing_log
 from swarmgate.workspace.git.driver import Driver
@@ -79,7 +79,7 @@ def _commit(git: Driver, ref: str) -> str:
 def _turn(folder: SwarmFolder) -> Iterator[None]:
     folder.runtime.mkdir(parents=True, exist_ok=True)
     with (folder.runtime / "mirror.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        exclusive.take(lock.fileno())
         yield
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 from typing import TYPE_CHECKING
 
 from swarmgate.fleet.goals.checkout import all_goals
 from swarmgate.fleet.goals.goal import GOALS, Goal, Summary
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.git import clones, growing_log
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
@@ -28,7 +28,7 @@ def summaries(site: Site) -> dict[Goal, Summary]:
     place = site.home / "lists" / f"{hashlib.sha256(site.remote.encode()).hexdigest()[:16]}.git"
     place.parent.mkdir(parents=True, exist_ok=True)
     with place.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        exclusive.take(lock.fileno())
         if not (place / "HEAD").exists():
             clones.make(place)
         there = all_goals(site)

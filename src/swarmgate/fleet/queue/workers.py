@@ -7,9 +7,9 @@ import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement
+from swarmgate.version import __version__
 from swarmgate.workspace.programs import trusted
 
 if TYPE_CHECKING:

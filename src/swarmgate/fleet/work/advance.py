@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import BudgetReserved, RunPaused
 from swarmgate.domain.next_step import approval_due, next_step
@@ -28,6 +27,7 @@ from swarmgate.fleet.goals.goal import Goal, Standing, standing_of
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.fleet.work import errand
 from swarmgate.ledger.ledger import Ledger
+from swarmgate.version import __version__
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:

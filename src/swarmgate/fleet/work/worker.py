@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from swarmgate import __version__
 from swarmgate.config import is_program
 from swarmgate.errors import FleetError, NewerGoal, QueueAway, RemoteAway, SwarmError
 from swarmgate.fleet.goals.checkout import gone, sweep
@@ -29,6 +28,7 @@ from swarmgate.fleet.queue.jobs import TASK, Place, bury, deferred, waiting
 from swarmgate.fleet.queue.outcomes import Noted
 from swarmgate.fleet.queue.rebuild import rebuild
 from swarmgate.fleet.work.advance import Outcome, Work
+from swarmgate.version import __version__
 
 if TYPE_CHECKING:
     import procrastinate

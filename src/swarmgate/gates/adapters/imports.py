@@ -6,8 +6,8 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 
-from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
+from swarmgate.version import __version__
 
 if TYPE_CHECKING:
     from swarmgate.domain.review.finding import Finding

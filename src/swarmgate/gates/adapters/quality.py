@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.source import comparison
+from swarmgate.version import __version__
 from swarmgate.workspace.git.revisions import EMPTY_TREES
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from swarmgate import __version__
 from swarmgate.gates.outcome import Outcome
+from swarmgate.version import __version__
 
 if TYPE_CHECKING:
     from swarmgate.gates.job import Job

@@ -16,9 +16,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from swarmgate import __version__, assets
+from swarmgate import assets
 from swarmgate.gates import tool_environment
 from swarmgate.gates.cache.store import key_of
+from swarmgate.version import __version__
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.programs import trusted
 

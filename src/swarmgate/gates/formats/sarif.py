@@ -11,9 +11,9 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from swarmgate import __version__
 from swarmgate.domain.review.finding import Finding, GateReport, GateResult, GateStatus, Severity
 from swarmgate.gates.formats.escaping import in_json
+from swarmgate.version import __version__
 from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:

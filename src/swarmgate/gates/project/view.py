@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from swarmgate.gates.project.files import MAX_BYTES, Trait, steers, suffixes_of, traits_of
+from swarmgate.workspace import system
 from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _any_of(names: Collection[str]) -> Callable[[bytes], object]:
 def _on_disk(place: bytes) -> bytes | None:
     """The content of a regular file of reasonable size: empty for links and giants, None where it is not there."""
     try:
-        handle = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = os.open(place, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK)
     except FileNotFoundError:
         return None
     except OSError:

@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from swarmgate import __version__
+from swarmgate.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence

@@ -16,6 +16,7 @@ from swarmgate.gates.project.view import View
 from swarmgate.gates.source import content_traits
 from swarmgate.gates.source.encodings import in_utf8
 from swarmgate.gates.source.file import Revision, SourceFile
+from swarmgate.workspace import system
 from swarmgate.workspace.files.paths import encode
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _PROBE_BYTES = 8000
 _UNREAD = frozenset({Trait.LINK, Trait.SUBMODULE, Trait.BINARY, Trait.UNREAD})
 _REGULAR = ("100644", "100755", "100664")
 _LINK, _SUBMODULE = "120000", "160000"
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+_READ = os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK
 
 
 def load(repository: Repository, change: ChangeSet, scope: Scope | None = None) -> tuple[SourceFile, ...]:

@@ -36,8 +36,8 @@ _NOT_STARTED = (126, 127)
 """The exit codes of a shell that cannot execute a program, or finds none (POSIX, 2.8.2)."""
 
 
-_ENDING = frozenset({signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGKILL, signal.SIGSEGV,
-                     signal.SIGSYS, signal.SIGTERM, signal.SIGXCPU, signal.SIGXFSZ})  # fmt: skip
+_NAMES = ("SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGKILL", "SIGSEGV", "SIGSYS", "SIGTERM", "SIGXCPU", "SIGXFSZ")
+_ENDING = frozenset(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 """Signals that end a program which did not do its work."""
 
 

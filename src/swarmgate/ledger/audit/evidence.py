@@ -39,27 +39,27 @@ def evidence(folder: SwarmFolder, state: State, entries: Sequence[Entry]) -> Che
     those that a run has in its hands, or had when it died. They are told.
     """
     goals, found = recorded_by_goal(entries), _Findings()
-    homes = _homes(folder, goals)
+    places = homes(folder, goals)
     for goal in goals:
-        _compare(folder, homes[goal.goal], goal, found, present=goal is goals[-1])
+        _compare(folder, places[goal.goal], goal, found, present=goal is goals[-1])
     for home in _folders(folder):
-        known = [goal for goal in goals if homes[goal.goal] == home]
+        known = [goal for goal in goals if places[goal.goal] == home]
         _unknown(folder, state, home, known, found)
     message = f"{counted(found.looked_at, 'file')}{f', {found.archived} of them archived' if found.archived else ''}"
     return Check("evidence", message, tuple(found.problems), tuple(_warnings(found)))
 
 
-def _homes(folder: SwarmFolder, goals: Sequence[Recorded]) -> dict[int, Path]:
+def homes(folder: SwarmFolder, goals: Sequence[Recorded]) -> dict[int, Path]:
     """Where the evidence of each goal lies: it goes to the history when work on a later one begins."""
     begun = [goal.goal for goal in goals if goal.started]
-    homes = {}
+    places = {}
     for goal in goals:
         later = next((number for number in begun if number > goal.goal), 0)
         last = goals[-1].goal
         if not later and goal.goal < last and not folder.evidence.exists():
             later = last  # a crash came after the move, and before the event
-        homes[goal.goal] = folder.history / f"goal-{later - 1}" / "evidence" if later else folder.evidence
-    return homes
+        places[goal.goal] = folder.history / f"goal-{later - 1}" / "evidence" if later else folder.evidence
+    return places
 
 
 def _folders(folder: SwarmFolder) -> Iterator[Path]:

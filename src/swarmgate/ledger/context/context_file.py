@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import hashlib
 import json
 import os
@@ -24,7 +23,8 @@ from typing import NamedTuple
 from swarmgate.errors import UsageError
 from swarmgate.ledger.context.redaction import without_keys
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.workspace.files import regular
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive, regular
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
 
@@ -90,7 +90,7 @@ def _locked(path: Path) -> Iterator[bool]:
     """Holds the lock of context.md; False where it was not to be had in time."""
     lock = path.parent / "runtime" / "context.lock"
     make(lock.parent)
-    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o644)
     try:
         yield _take(handle)
     finally:
@@ -101,7 +101,7 @@ def _take(handle: int) -> bool:
     until = time.monotonic() + _WAIT_S
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            exclusive.take(handle, wait=False)
         except BlockingIOError:
             if time.monotonic() >= until:
                 return False

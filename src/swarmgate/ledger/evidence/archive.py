@@ -25,6 +25,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.errors import LedgerWriteFailed
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace import system
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
@@ -126,7 +127,7 @@ class Archives:
             for left in self.place.glob(f"*{_TEMPORARY}"):  # of a process that was killed: nothing points there
                 left.unlink()
             name = self.place / f"new{_TEMPORARY}"
-            handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.CLOEXEC, 0o600)
             try:
                 with os.fdopen(handle, "wb") as file:
                     entries = tuple(self._add(file, files))

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
 from swarmgate.journal.chain import line_of
+from swarmgate.workspace import system
 from swarmgate.workspace.files import regular
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.git.folder import git_folder, top_of
@@ -93,10 +94,10 @@ class HighWater:
         if self._path is None or self._size < 0:
             return
         try:
-            descriptor = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
+            descriptor = os.open(self._path, os.O_WRONLY | system.CLOEXEC)
             try:
                 os.ftruncate(descriptor, self._size)  # what a crash or a full disk left of a line
-                written = os.pwrite(descriptor, lines, self._size)
+                written = system.write_at(descriptor, lines, self._size)
             finally:
                 os.close(descriptor)
         except OSError:

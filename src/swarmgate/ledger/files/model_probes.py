@@ -7,7 +7,6 @@ made to what stands there then, under a lock.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -19,6 +18,8 @@ from swarmgate.domain.capabilities import Capabilities
 from swarmgate.errors import SwarmError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
 
@@ -74,12 +75,12 @@ def _rewrite(folder: SwarmFolder, change: Callable[[Mapping[str, Capabilities]],
 @contextlib.contextmanager
 def _locked(folder: SwarmFolder) -> Iterator[None]:
     """Holds the lock; goes on without it where somebody keeps it, or there is none: no finding is precious."""
-    handle = os.open(folder.models.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    handle = os.open(folder.models.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o644)
     until = time.monotonic() + _WAIT_S
     try:
         while time.monotonic() < until:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                exclusive.take(handle, wait=False)
             except BlockingIOError:
                 time.sleep(_PAUSE_S)
             except OSError:

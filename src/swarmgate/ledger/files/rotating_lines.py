@@ -9,7 +9,6 @@ which counts on across rotation. The lock is the kernel's on the file itself, so
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pydantic_core import from_json
+
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive
 
 LIMIT_BYTES = 5_000_000
 """Where a file has reached this, the next line begins a new one."""
@@ -60,7 +62,7 @@ class RotatingLines:
         """
         with self._locked() as descriptor:
             size = os.fstat(descriptor).st_size
-            torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+            torn = size > 0 and system.read_at(descriptor, 1, size - 1) != b"\n"
             view = memoryview((b"\n" if torn else b"") + make(self._newest(descriptor) + 1))
             try:
                 while view:
@@ -90,7 +92,7 @@ class RotatingLines:
         """The newest file, open and locked, with room in it."""
         until = time.monotonic() + _PATIENCE_S
         while True:
-            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | system.CLOEXEC | system.NOFOLLOW
             descriptor = os.open(self.path, flags, 0o644)
             try:
                 _lock(descriptor, until)
@@ -239,7 +241,7 @@ def _last_number(descriptor: int) -> int:
     size, span = os.fstat(descriptor).st_size, _FIRST_SPAN
     while True:
         start = max(0, size - span)
-        lines = os.pread(descriptor, size - start, start).split(b"\n")
+        lines = system.read_at(descriptor, size - start, start).split(b"\n")
         for line in reversed(lines[1:] if start else lines):
             if line and (number := number_of(line)):
                 return number
@@ -251,7 +253,7 @@ def _last_number(descriptor: int) -> int:
 def _lock(descriptor: int, until: float) -> None:
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            exclusive.take(descriptor, wait=False)
         except BlockingIOError:
             if time.monotonic() >= until:
                 raise

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from swarmgate.ledger.files.status_file import stamp
+from swarmgate.workspace import system
 
 LIMIT_BYTES = 1_000_000
 
@@ -36,7 +37,7 @@ class WatchLog:
     def _open(self) -> None:
         """Opens the file at its end, for us and for the streams."""
         before = self._descriptor
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.CLOEXEC
         self._descriptor = os.open(self._path, flags, 0o644)
         for stream in self._streams:
             os.dup2(self._descriptor, stream)

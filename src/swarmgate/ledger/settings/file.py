@@ -7,7 +7,6 @@ on, with the old ones kept in `.swarm/quarantine/`.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +18,8 @@ from swarmgate.errors import ConfigError, UsageError
 from swarmgate.journal.disk_errors import writing
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.settings.text import Edit, Put, Remove, Rename, changed
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.files.atomic import replace
 from swarmgate.workspace.files.folders import make
 
@@ -141,7 +142,7 @@ def _locked(folder: SwarmFolder) -> Iterator[None]:
     path = folder.runtime / "settings.lock"
     with writing(path):
         make(path.parent)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o644)
     try:
         with writing(path):
             _take(descriptor, path)
@@ -154,7 +155,7 @@ def _take(descriptor: int, path: Path) -> None:
     until = time.monotonic() + _WAIT_S
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            exclusive.take(descriptor, wait=False)
         except BlockingIOError:
             if time.monotonic() > until:
                 raise UsageError(

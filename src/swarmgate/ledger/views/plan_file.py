@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import signal
 import stat
@@ -18,6 +17,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from swarmgate.workspace import system
 from swarmgate.workspace.files.atomic import replace
 
 LARGEST = 8_000_000
@@ -28,7 +28,7 @@ _SETTLED_S, _EMPTY_S, _TRIES = 0.02, 0.25, 12
 truncates before it writes leaves an empty one, which is given the second."""
 
 
-_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ_FLAGS = os.O_RDONLY | system.NONBLOCK | system.NOFOLLOW | system.CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +187,8 @@ def _being_written(descriptor: int) -> bool:
     """
     if sys.platform != "linux":
         return False
+    import fcntl  # noqa: PLC0415 - late: POSIX alone has it, leases Linux alone
+
     try:
         fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)

@@ -12,11 +12,11 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.llm.programs.events import Event, LastWords, Use, money, use
 from swarmgate.llm.programs.json_rpc import INVALID_PARAMS, METHOD_NOT_FOUND, Peer, Pipe, Refusal
+from swarmgate.version import __version__
 
 VERSION = 1
 """Of the protocol."""

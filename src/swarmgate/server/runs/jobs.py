@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,8 @@ from swarmgate.server.runs import clones, patterns
 from swarmgate.server.runs.goals import Goals, now, require_known
 from swarmgate.server.runs.model import HOLD, Council, Wanted
 from swarmgate.server.runs.records import Records
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive
 
 
 class Jobs:
@@ -106,13 +107,13 @@ class Jobs:
         folder = self._scratch / repository.id
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(folder / "use.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(folder / "use.lock", os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o600)
         try:
             if _alone(descriptor) or not (folder / clones.WORK).exists():
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                exclusive.take(descriptor)
                 known = self._goals.repositories
                 clones.refreshed(folder, repository, known.address(repository), trusted=known.trusts(repository))
-            fcntl.flock(descriptor, fcntl.LOCK_SH)
+            exclusive.take(descriptor, shared=True)
             yield clones.project_in(folder / clones.WORK, repository)
         finally:
             os.close(descriptor)
@@ -121,7 +122,7 @@ class Jobs:
 def _alone(descriptor: int) -> bool:
     """Whether nobody else uses the folder of a lock."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        exclusive.take(descriptor, wait=False)
     except BlockingIOError:
         return False
     return True

@@ -8,7 +8,6 @@ A record is changed under a lock of its own, by the server and by its workers, w
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -21,7 +20,8 @@ from pydantic import ValidationError
 from swarmgate.errors import LedgerError, NotFound
 from swarmgate.journal.disk_errors import writing
 from swarmgate.server.runs.model import Council, Goal
-from swarmgate.workspace.files import regular
+from swarmgate.workspace import system
+from swarmgate.workspace.files import exclusive, regular
 from swarmgate.workspace.files.atomic import replace
 
 R = TypeVar("R", Goal, Council)
@@ -156,9 +156,9 @@ class Records(Generic[R]):
         """
         path = self.folder(id) / f"{name}.lock"
         with writing(path):
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | system.CLOEXEC, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            exclusive.take(descriptor)
             yield
         finally:
             os.close(descriptor)

@@ -27,6 +27,7 @@ from swarmgate.server.runs.model import Ended, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.server.runs.session import LOG, Session
 from swarmgate.server.telemetry.spans import exported
+from swarmgate.workspace import system
 
 _LARGEST_LOG = 1_000_000
 
@@ -93,7 +94,7 @@ def _work(
 def _locked(lock: Path) -> WriterLock:
     """The lock of a record; a dead owner on a host of another name is none: the disk is this machine's own."""
     owner = read_owner(lock)
-    if owner and owner.get("host") != os.uname().nodename and not live_owner(lock):
+    if owner and owner.get("host") != system.host() and not live_owner(lock):
         lock.unlink(missing_ok=True)
     return WriterLock(lock, place="worker")
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from fastapi import FastAPI
 
-from swarmgate import __version__
 from swarmgate.config import Config
 from swarmgate.server.api import router as api
 from swarmgate.server.http import door, streams
@@ -22,6 +21,7 @@ from swarmgate.server.serving import health
 from swarmgate.server.serving.home import prepared
 from swarmgate.server.serving.rooms import Rooms
 from swarmgate.server.telemetry.measured import Measured
+from swarmgate.version import __version__
 
 
 def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url: str = "") -> FastAPI:

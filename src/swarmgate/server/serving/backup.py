@@ -16,10 +16,10 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from swarmgate import __version__
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import UsageError
 from swarmgate.server.serving.home import ARCHIVE, COUNCILS, DATABASE, GOALS, PUSH_KEY, SCRATCH, SIGNING_KEY
+from swarmgate.version import __version__
 from swarmgate.workspace.files.atomic import replace
 
 MANIFEST = "backup.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import platformdirs
 from swarmgate.config import Config
 from swarmgate.errors import IllegalMove, LedgerLocked, UsageError
 from swarmgate.journal.lock import WriterLock, describe, live_owner
+from swarmgate.workspace import system
 
 DATABASE = "server.sqlite3"
 SIGNING_KEY = "signing.key"
@@ -44,7 +44,7 @@ def prepared(home: Path) -> Path:
     try:
         home.mkdir(parents=True, exist_ok=True, mode=_PRIVATE)
         found = home.stat()
-        if found.st_uid != os.getuid():
+        if not system.owns(found):
             raise UsageError(f"{home} belongs to another user.", hint="Name another folder: --home DIR")
         if found.st_mode & 0o077:
             home.chmod(_PRIVATE)

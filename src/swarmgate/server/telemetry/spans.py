@@ -117,7 +117,7 @@ def exported(
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
-    from swarmgate import __version__
+    from swarmgate.version import __version__
 
     provider = TracerProvider(
         resource=Resource.create({"service.name": "swarmgate", "service.version": __version__}), shutdown_on_exit=False

@@ -9,6 +9,7 @@ import re
 import time
 from pathlib import Path
 
+from swarmgate.workspace import system
 from swarmgate.workspace.process import identity
 
 _NEW_FILE_MODE = 0o666
@@ -34,11 +35,12 @@ def replace(path: Path, data: bytes | str, *, durable: bool = True) -> None:
     """
     content = data.encode() if isinstance(data, str) else data
     new = path.with_name(f".swarmgate-{identity.own()}-{next(_numbers)}.tmp")
-    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _PRIVATE)
+    handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.CLOEXEC, _PRIVATE)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-            os.fchmod(file.fileno(), _mode(path))
+            if hasattr(os, "fchmod"):  # Windows: rights are the folder's
+                os.fchmod(file.fileno(), _mode(path))
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
@@ -85,6 +87,8 @@ def _mode(path: Path) -> int:
 
 
 def _sync_folder(folder: Path) -> None:
+    if system.IS_WINDOWS:  # which opens no folder, and writes the change of a name with the file
+        return
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -8,8 +8,11 @@ import unicodedata
 from pathlib import Path, PurePosixPath
 
 from swarmgate.errors import UnsafePath
+from swarmgate.workspace import system
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+"""Names that Windows gives to devices, whatever follows the first dot (Microsoft: Naming Files, Paths, Namespaces)."""
 _SHORT_GIT = re.compile(r"git~\d+")  # the 8.3 name that Windows gives `.git`
 
 
@@ -45,6 +48,17 @@ def is_reserved(path: str) -> bool:
     return bool(_owner(PurePosixPath(path)))
 
 
+def windows_problem(name: str) -> str:
+    """Why Windows cannot hold a file or folder of that name, or holds it as another one; empty: it can."""
+    if _DEVICE.fullmatch(name.rstrip(". ")):
+        return f"`{name}` is a device on Windows"
+    if name not in {".", ".."} and name != name.rstrip(". "):
+        return f"`{name}` ends in a dot or a blank, which Windows drops"
+    if found := sorted({*name} & {*'<>:"|?*\\'} | {char for char in name if char < " "}):
+        return f"`{name}` has {found[0]!r}, which Windows allows in no name"
+    return ""
+
+
 def _lexical(path: str) -> PurePosixPath:
     """The path without `.` and `..`, judged by its letters alone."""
     if not path.strip():
@@ -57,6 +71,8 @@ def _lexical(path: str) -> PurePosixPath:
         raise _refused(path, "it has backslashes; write folders with /")
     parts: list[str] = []
     for part in PurePosixPath(path).parts:
+        if system.IS_WINDOWS and (problem := windows_problem(part)):
+            raise _refused(path, problem)
         if part != "..":
             parts.append(part)
         elif parts:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from swarmgate.errors import WorkspaceError
+from swarmgate.workspace import system
 from swarmgate.workspace.files.folders import make
 
 _EXCLUDED = frozenset({".git", ".swarm"})
@@ -61,13 +62,13 @@ def _irregular(root: Path, since: float) -> list[Path]:
 
 def _opened(root: Path, since: float) -> Iterator[Path]:
     """Files and folders of our own that nobody may read, made readable again."""
-    if os.geteuid() == 0:  # root reads everything
+    if system.is_root():  # root reads everything
         return
     for entry in _entries(root):
         if entry.is_symlink() or os.access(entry.path, os.R_OK):
             continue
         state = entry.stat(follow_symlinks=False)
-        if state.st_uid == os.geteuid() and state.st_ctime >= since:
+        if system.owns(state) and state.st_ctime >= since:
             more = stat.S_IRWXU if stat.S_ISDIR(state.st_mode) else stat.S_IRUSR | stat.S_IWUSR
             os.chmod(entry.path, stat.S_IMODE(state.st_mode) | more)  # noqa: PTH101 - an entry's path is a string
             yield Path(entry.path)

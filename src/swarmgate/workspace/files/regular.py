@@ -12,6 +12,8 @@ import select
 import stat
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import system
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -34,7 +36,7 @@ def read(place: Path | str, *, limit: int = LIMIT_BYTES, follow: bool = True) ->
         OSError: it is not there, cannot be read, is a pipe, device, socket or folder, or is longer than `limit`.
     """
     # Without O_NONBLOCK, opening a pipe waits for a writer. It changes nothing for a regular file.
-    handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if follow else os.O_NOFOLLOW))
+    handle = os.open(place, os.O_RDONLY | system.NONBLOCK | system.CLOEXEC | (0 if follow else system.NOFOLLOW))
     try:
         state = os.fstat(handle)
         if not stat.S_ISREG(state.st_mode):
@@ -64,7 +66,7 @@ def given(place: Path | str, *, limit: int = GIVEN_BYTES, patience_s: float = _P
         OSError: it is not there, cannot be read, is a folder or a socket, is longer than `limit`, or a pipe into which
             nobody wrote for `patience_s` seconds.
     """
-    handle = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(place, os.O_RDONLY | system.NONBLOCK | system.CLOEXEC)
     try:
         if stat.S_ISDIR(os.fstat(handle).st_mode):
             raise IsADirectoryError(errno.EISDIR, "a folder, not a regular file", str(place))

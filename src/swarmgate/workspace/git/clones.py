@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shutil
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.git.driver import call, failure
 from swarmgate.workspace.git.hosting import shared_refs
 
@@ -43,7 +43,7 @@ class Cache:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with (self.path.parent / f"{self.path.name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            exclusive.take(lock.fileno())
             if (self.path / "complete").exists():
                 return
             _made(self.path, "--bare")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import os
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CommitRefused, HeadMoved, WorkspaceError
+from swarmgate.workspace.files import exclusive
 from swarmgate.workspace.git import diffs
 from swarmgate.workspace.git.driver import Driver, call, failure, locked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from swarmgate.domain.review.change import ChangeSet
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
 
 TASK_TRAILER = "Swarm-Task"
 """The trailer that marks a commit as the work of one task."""
+
+ATTEMPTS_TRAILER = "Swarm-Attempts"
+"""The trailer that says which attempt at the task it is."""
 
 UNDO_TRAILER = "Swarm-Undo"
 """The trailer that marks a commit as the revert of a task's: the task's id, and the id of its commit."""
@@ -69,7 +71,7 @@ def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
     """Commit a tree where there is no commit; the contract is `Repository.commit_first`'s."""
 
     def make() -> None:
-        with _one_at_a_time(git.git_dir), git.index(copied=False) as index:
+        with exclusive.folder(git.git_dir), git.index(copied=False) as index:
             git.read_tree(tree, index)
             if not call(git.root, "rev-parse", "--verify", "--quiet", "HEAD")[0]:  # from here on git itself looks
                 raise HeadMoved(
@@ -81,17 +83,6 @@ def commit_first(git: Driver, locks: Locks, tree: str, message: str) -> Commit:
     made = read(git)
     follow(git, locks, git.empty_tree, made.id)
     return made
-
-
-@contextlib.contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Waits until no other of our processes is in this block for that folder."""
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(held)
 
 
 def _on_top(git: Driver, entries: Sequence[Entry], message: bytes, onto: str) -> Commit:
@@ -184,8 +175,26 @@ def task_commits(git: Driver, since: str | None, *, trailer: str = TASK_TRAILER)
         revisions,
         *own,
     )
-    commits = [_parse(record) for record in log.decode(errors="replace").split("\x1e") if record.strip()]
-    found = [commit for commit in commits if trailer in commit.trailers]
+    return _of_project(git, [commit for commit in _parsed(log) if trailer in commit.trailers])
+
+
+def named(git: Driver, revisions: str) -> tuple[TaskCommit, ...]:
+    """The commits of a range (`A..B`), oldest first, or the one that a revision names, with the project's trees.
+
+    Raises:
+        WorkspaceError: git knows no such revision.
+    """
+    only = () if ".." in revisions else ("--max-count=1",)
+    form = "--format=%H %T %P%x1f%(trailers:only=true,unfold=true)%x1e"
+    return _of_project(git, _parsed(git.run("log", "--reverse", *only, form, "--end-of-options", revisions, "--")))
+
+
+def _parsed(log: bytes) -> list[TaskCommit]:
+    return [_parse(record) for record in log.decode(errors="replace").split("\x1e") if record.strip()]
+
+
+def _of_project(git: Driver, found: Sequence[TaskCommit]) -> tuple[TaskCommit, ...]:
+    """The commits with the trees of the project instead of those of the whole work tree."""
     trees = git.trees([each.id for each in found]) if git.prefix else [each.tree for each in found]
     return tuple(each.model_copy(update={"tree": tree}) for each, tree in zip(found, trees, strict=True))
 

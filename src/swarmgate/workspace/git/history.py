@@ -67,6 +67,11 @@ def commit(repository: Repository, revision: str = "HEAD") -> Commit:
     return commits.read(Driver(repository.root), revision)
 
 
+def signature(repository: Repository, commit: str) -> str:
+    """The state of a commit's signature as `%G?` of git-log(1) names it: `G` good, `N` none. It runs gpg or ssh."""
+    return Driver(repository.root).run("log", "-1", "--format=%G?", "--end-of-options", commit, "--").decode().strip()
+
+
 def contains(repository: Repository, tip: str, commit: str) -> bool:
     """Whether a commit is `tip`, or one of its ancestors."""
     return call(repository.root, "merge-base", "--is-ancestor", commit, tip)[0] == 0

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from swarmgate.errors import GitKilled, GitLocked
+from swarmgate.workspace import system
 from swarmgate.workspace.files import atomic, regular
 from swarmgate.workspace.git import processes
 from swarmgate.workspace.process import identity
@@ -178,7 +179,7 @@ class Locks:
         for lock in self._standing():
             with contextlib.suppress(OSError):  # gone by now
                 state = lock.lstat()
-                if state.st_mtime_ns >= work.since and state.st_uid == os.getuid():
+                if state.st_mtime_ns >= work.since and system.owns(state):
                     found.append(lock)
         return found
 

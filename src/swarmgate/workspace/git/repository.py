@@ -367,6 +367,24 @@ class Repository(Trees):
 
         return commits.task_commits(self._git, since)
 
+    def commits_named(self, revisions: str) -> tuple[TaskCommit, ...]:
+        """The commits of a range (`A..B`), oldest first, or the one that a revision names, with their trailers."""
+        from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above
+
+        return commits.named(self._git, revisions)
+
+    def notes(self, ref: str) -> Mapping[str, str]:
+        """The notes below a ref, by the ids of their commits; none where the ref is not there."""
+        from swarmgate.workspace.git import notes  # noqa: PLC0415 - late: see the imports above
+
+        return notes.read(self._git, ref)
+
+    def write_note(self, ref: str, commit: str, text: str) -> None:
+        """Makes a text the note of a commit below a ref; raises `GitLocked` where somebody else holds its lock."""
+        from swarmgate.workspace.git import notes  # noqa: PLC0415 - late: see the imports above
+
+        notes.write(self._git, self.locks, ref, commit, text)
+
     def undo_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
         """The commits after `since` (None: all that HEAD reaches) that revert a task's and say so, oldest first."""
         from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import system
 from swarmgate.workspace.process import table
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def has_ended(name: str) -> bool:
         return False
     pid, started = int(match[1]), int(match[2])
     if not table.is_visible():
-        return not _answers(pid)
+        return not system.process_lives(pid)
     found = start(pid)
     return found is None or found != started
 
@@ -67,7 +68,7 @@ def _world() -> str:
     parts = (
         _read(Path("/proc/sys/kernel/random/boot_id").read_text),
         _read(lambda: os.readlink("/proc/self/ns/pid")),  # noqa: PTH115 - no file to open
-        os.uname().nodename if not table.is_visible() else "",
+        system.host() if not table.is_visible() else "",
     )
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:8]
 
@@ -84,13 +85,3 @@ def _read(what: Callable[[], str]) -> str:
         return what()
     except OSError:
         return ""
-
-
-def _answers(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -15,6 +15,7 @@ import signal
 import time
 from typing import TYPE_CHECKING
 
+from swarmgate.workspace import system
 from swarmgate.workspace.process import identity, table
 from swarmgate.workspace.process.supervision import connection
 
@@ -42,7 +43,12 @@ def mark() -> str:
 
 def of_git() -> dict[str, str]:
     """The variables that name the run of a git command."""
-    return {GIT: f"{identity.own()};{os.getsid(0)}"}
+    return {GIT: f"{identity.own()};{_session()}"}
+
+
+def _session() -> int:
+    """The number of this process's session; 0 on Windows, which has none."""
+    return os.getsid(0) if hasattr(os, "getsid") else 0
 
 
 def end(*, git: bool = False) -> tuple[int, ...]:
@@ -63,8 +69,8 @@ def end(*, git: bool = False) -> tuple[int, ...]:
     _wait_for((connection.VARIABLE,), _SUPERVISORS_S)
     for pid, start in _found(connection.VARIABLE):  # somebody stopped them: what they should have done
         for each, began in (*table.descendants(pid), (pid, start)):
-            table.send(each, began, signal.SIGKILL)
-    for number, patience in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _KILLING_S)):
+            table.send(each, began, system.KILL)
+    for number, patience in ((signal.SIGTERM, _GRACE_S), (system.KILL, _KILLING_S)):
         for pid, start in _found(*sought):
             table.send(pid, start, number)
         _wait_for(sought, patience)
@@ -79,10 +85,10 @@ def _wait_for(variables: Sequence[str], seconds: float) -> None:
 
 def _found(*variables: str) -> list[tuple[int, int]]:
     """The processes of this user of which one of these says that they are a dead run's, and their starts."""
-    found, mine, spared = [], os.getuid(), _line()
+    found, spared = [], _line()
     for pid in table.numbers():
         with contextlib.suppress(OSError):
-            if pid not in spared and os.stat(f"/proc/{pid}").st_uid == mine:  # noqa: PTH116 - hundreds in a row
+            if pid not in spared and system.owns(os.stat(f"/proc/{pid}")):  # noqa: PTH116 - hundreds in a row
                 start, environ = identity.start(pid), _environment(pid)
                 if start is not None and any(_is_dead_runs(pid, name, environ.get(name, b"")) for name in variables):
                     found.append((pid, start))

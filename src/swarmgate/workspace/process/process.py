@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import MissingRequirement, WorkspaceError
+from swarmgate.workspace import system
 from swarmgate.workspace.process import orphans, table, temporary
 from swarmgate.workspace.process.lines import Lines
 from swarmgate.workspace.process.supervision.call import Call
@@ -33,7 +34,7 @@ IDLE = 0.01
 
 _SHORTEST_S = 0.05
 
-KILLED = tuple(code for number in (signal.SIGKILL, signal.SIGTERM) for code in (-number, 128 + number))
+KILLED = tuple(code for number in (system.KILL, signal.SIGTERM) for code in (-number, 128 + number))
 """Exit codes of what was ended from outside; a shell and bubblewrap say so of their program by the second kind."""
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
+from swarmgate.workspace import system
 from swarmgate.workspace.process import identity
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _run_folder() -> Path:
 
 def _top() -> Path:
     """The folder of this user: private, and nobody else's. Where somebody else took the name, one of another name."""
-    named = place() / f"swarmgate-{os.getuid()}"
+    named = place() / f"swarmgate-{system.user_id()}"
     with contextlib.suppress(FileExistsError):
         named.mkdir(_PRIVATE)
     return next(_tops(), None) or Path(tempfile.mkdtemp(prefix=f"{named.name}-", dir=named.parent))
@@ -179,7 +180,7 @@ def _top() -> Path:
 
 def _tops() -> Iterator[Path]:
     """The folders of this user, the usual one first."""
-    base, name = place(), f"swarmgate-{os.getuid()}"
+    base, name = place(), f"swarmgate-{system.user_id()}"
     if _is_ours(base / name):
         yield base / name
     yield from (each for each in sorted(base.glob(f"{name}-*")) if _is_ours(each))
@@ -189,7 +190,7 @@ def _is_ours(top: Path) -> bool:
     """Whether it is a real folder of this user that nobody else can enter; its mode is set right."""
     try:
         found = top.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        if not stat.S_ISDIR(found.st_mode) or not system.owns(found):
             return False
         if stat.S_IMODE(found.st_mode) != _PRIVATE:
             top.chmod(_PRIVATE)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from swarmgate.errors import MissingRequirement
+from swarmgate.workspace import system
 from swarmgate.workspace.sandbox import bubblewrap, landlock, seatbelt
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ def choose(kind: Kind = "auto") -> Sandbox:
     """Chooses the sandbox of that kind; for `auto` the first that works of bubblewrap, Landlock and sandbox-exec.
 
     Raises:
-        MissingRequirement: it does not work here; the message says why.
+        MissingRequirement: it does not work here; the message says why, and on Windows what to do instead.
     """
     if kind == "none":
         return Unconfined()
+    system.require_posix("A sandbox for the commands of agents")
     reasons = []
     for name, find in _KINDS.items():
         if kind in {"auto", name}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.domain.events.event import AttemptKind, AttemptRejected, Event, TaskCompleted
+from swarmgate.domain.evidence.attestation import LEDGER_TRAILER
 from swarmgate.domain.plan.plan import Task
 from swarmgate.domain.review.evidence import Remark
 from swarmgate.domain.review.finding import Severity
@@ -10,6 +11,7 @@ from swarmgate.domain.review.stage import Judge
 from swarmgate.domain.state.state import Attempt, State, current
 from swarmgate.domain.transitions.task import overruled
 from swarmgate.engine.context import Context
+from swarmgate.engine.steps.completion import attestation
 from swarmgate.engine.steps.testing.engineer import measure
 from swarmgate.errors import CommitRefused, HeadMoved
 from swarmgate.ledger.recovery.interruption import own_commit
@@ -36,12 +38,14 @@ async def commit(state: State, ctx: Context) -> list[Event]:
         touched = unsandboxed_files.of_hooks(ctx.repository.root, change.paths)
         if touched and not overruled(record, attempt, Judge.COMMIT):
             return [_refused(task, attempt, _HOOKS.format(files=", ".join(f"`{path}`" for path in touched)))]
-        trailers = [*own_trailers(state, attempt).items(), ("Swarm-Ledger", f"{state.seq} {ctx.ledger.head}")]
+        trailers = [*own_trailers(state, attempt).items(), (LEDGER_TRAILER, f"{state.seq} {ctx.ledger.head}")]
         if attempt.related:
             trailers.append(("Swarm-Tests", "related"))
         if attempt.kind is AttemptKind.OVERRIDE:
             overrides = (each.told for each in record.overrides.values())
             trailers.append(("Swarm-Override", "; ".join(sorted(overrides))))
+        if ctx.config.git.attest:
+            trailers.append(attestation.trailer(state, ctx))
         try:
             made = ctx.repository.commit(change, _message(task), trailers, onto=attempt.base)
         except CommitRefused as error:
@@ -50,6 +54,7 @@ async def commit(state: State, ctx: Context) -> list[Event]:
             return [_refused(task, attempt, error.message)]
     if made.tree != attempt.tree and (problem := await _problem_of_hooked_tree(ctx, made, attempt)):
         return [_refused(task, attempt, f"a commit hook changed the files, and {problem}; {_set_aside(ctx, made)}")]
+    attestation.attest(ctx, made)
     _report_later_commits(ctx, made, attempt)
     return [TaskCompleted(task=task.id, attempt=attempt.number, commit=made.id, tree=made.tree)]
 

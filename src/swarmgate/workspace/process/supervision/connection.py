@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import os
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
+from swarmgate.workspace import system
 from swarmgate.workspace.process import identity
 from swarmgate.workspace.programs import trusted
 
@@ -56,8 +56,10 @@ def send_descriptors(descriptors: Sequence[int]) -> None:
     """Sends a call's descriptors to the server, which is started if it is not running.
 
     Raises:
+        MissingRequirement: this is Windows.
         WorkspaceError: it cannot be started, or takes nothing.
     """
+    system.require_posix("To run programs in sandboxes and under supervision")
     with _state.lock:
         for fresh in (False, True):
             if _state.server is None:
@@ -101,6 +103,8 @@ def _started() -> _Server:
 
 def _high(descriptor: int) -> int:
     """The same under a number beyond those of the standard streams, where one of them was closed."""
+    import fcntl  # noqa: PLC0415 - late: POSIX alone has it, and this module is imported everywhere
+
     try:
         return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
     finally:
@@ -124,5 +128,6 @@ def _forget() -> None:
         server.process.returncode = 0  # not ours to wait for
 
 
-os.register_at_fork(after_in_child=_forget)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 atexit.register(_leave)
