@@ -214,7 +214,7 @@ def test_the_installation_of_the_readme_works_as_it_is_written(tmp_path: Path) -
 def test_no_line_installs_a_name_that_no_index_has_from_us() -> None:
     """`pip install 'swarmgate[server]'` adds packages where swarmgate is installed: pip asks for no other one then."""
     tools = r"(?:pip|pipx|uv|uv pip|uv tool) (?:install|run|add|upgrade)|pip wheel|uvx"
-    name = re.compile(rf"(?:{tools})\b[^\n`,]*?(?<![\w/.-])swarmgate(?:\[(?!(?:server|fleet|mcp)\])|(?![\[\w/.-]))")
+    name = re.compile(rf"(?:{tools})\b[^\n`,]*?(?<![\w/.-])swarmgate(?:\[(?!(?:server|fleet|mcp|lsp)\])|(?![\[\w/.-]))")
     assert not name.search("pip install 'swarmgate[server]'")
     assert name.search("run: pipx install swarmgate\n")
     assert name.search("`pip install 'swarmgate[eval]'`")

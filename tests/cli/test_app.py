@@ -26,8 +26,8 @@ pytestmark = pytest.mark.suite("unittest")
 VERBS = [
     "init", "doctor", "agents", "demo", "docs", "plan", "run", "stop", "pr", "approve", "answer", "revise", "retry",
     "skip", "undo", "override", "abandon", "status", "top", "cost", "show", "history", "failures", "verify",
-    "attest", "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "hook", "mcp", "dispatch", "debate",
-    "chat", "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks",
+    "attest", "evidence", "drift", "handoff", "report", "gates", "sbom", "guard", "hook", "mcp", "lsp", "dispatch",
+    "debate", "chat", "discuss", "decide", "critique", "orchestrate", "watch", "sync", "automation", "events", "hooks",
     "preflight", "serve", "server", "worker", "fleet", "metrics", "eval",
 ]  # fmt: skip
 GATES = ["run", "list", "explain", "baseline", "doctor"]
@@ -194,7 +194,7 @@ NESTED = (
     "evidence show", "evidence prune",
     *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
     "watch stop", "watch status", "agents list", "agents test",
-    "eval debate", "eval patches",
+    "eval alone", "eval debate", "eval patches",
     *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
 )  # fmt: skip
 
@@ -204,7 +204,7 @@ NESTED = (
 def test_every_verb_has_help_with_an_example(verb: str) -> None:
     result = CliRunner().invoke(app, [*verb.split(), "--help"])
     assert result.exit_code == 0
-    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet", "mcp"}
+    assert "--json" in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet", "mcp", "lsp"}
     assert "Example: " in result.stdout or verb in {"gates", "eval", "guard", "agents", "server", "fleet"}
     assert CliRunner().invoke(app, [*verb.split(), "-h"]).stdout == result.stdout
 

@@ -64,6 +64,7 @@ VERBS = {
     "guard": Verb("checks", "Gates", "Ask the guards what they would do."),
     "hook": Verb("verbs", "Gates", "Hold sessions of Claude Code, Codex and others to the gates.", "agent_hooks"),
     "mcp": Verb("verbs", "Gates", "Serve this project to a coding agent as tools, over stdin.", "mcp"),
+    "lsp": Verb("verbs", "Gates", "Serve an editor: findings of unsaved texts, and tasks of plan.md.", "lsp"),
     "dispatch": Verb("council", "Council", "Have voices that only read work on tasks."),
     "debate": Verb("council", "Council", "Have several voices argue a question in rounds, and vote."),
     "chat": Verb("council", "Council", "Have agents write to each other until one of them ends it."),

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from swarmgate.errors import MissingRequirement
 from swarmgate.mcp import greeting
+from swarmgate.terminal.protocol_streams import claimed
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -35,7 +36,7 @@ def serve(start: Path) -> None:
         raise MissingRequirement(
             "The package of the Model Context Protocol is not installed.", hint="pip install 'swarmgate[mcp]'"
         )
-    requests, replies = _claimed()
+    requests, replies = claimed()
     if not (first := requests.readline(LONGEST)):
         return
     greeted = greeting.answer(first)
@@ -57,18 +58,6 @@ def serve(start: Path) -> None:
     server: Server = server_of(lambda _: local)
     answered = None if greeted is None else greeted[0]
     anyio.run(served, server, Requests(requests, first, LONGEST), Replies(replies, answered))
-
-
-def _claimed() -> tuple[IO[bytes], IO[bytes]]:
-    """Takes stdin and stdout away from all else: who reads finds nothing, and what is printed goes to stderr."""
-    sys.stdout.flush()
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return requests, replies
 
 
 @contextmanager

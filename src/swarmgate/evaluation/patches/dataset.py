@@ -3,8 +3,8 @@
 Two forms of `DATA`, a JSON object a line each, told apart by their keys:
 
 - predictions as SWE-bench has them: `instance_id`, `model_patch`, `model_name_or_path`. What each is for stands in a
-  file of instances (`repo`, `base_commit`; optional `patch`, `test_patch`, `problem_statement`, `FAIL_TO_PASS`,
-  `PASS_TO_PASS`, `test_command`), which are right in a file of labels.
+  file of instances (`repo`, `base_commit`; optional `patch`, `test_patch`, `problem_statement`, `test_command`), which
+  are right in a file of labels. `FAIL_TO_PASS` and other keys are passed over: all tests of `test_command` count.
 - patches of your own: `id`, `repo`, `base`, `patch`, `label` (`right` or `wrong`); optional `model`, `statement`,
   `test_patch`, `test_command`.
 """
@@ -40,8 +40,8 @@ class AgentPatch(Frozen):
     """One patch as it was handed in, and what is known of it.
 
     `base` is the full id of the commit that it starts from, in a clone of `repo` (`owner/name`). `statement` is what
-    was asked for; `test_patch` adds the hidden tests, `fail_to_pass` names those of them that show the change.
-    `test_command` runs the tests that exist, `{hidden}` aside; empty: as swarmgate finds it.
+    was asked for; `test_patch` adds the hidden tests. `test_command` runs those that exist, and the hidden ones among
+    them; empty: as swarmgate finds it.
     """
 
     id: str = Field(min_length=1)
@@ -57,8 +57,7 @@ class AgentPatch(Frozen):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it changes, as its headers name them."""
-        named = _FILE.findall(self.patch)
-        return tuple(dict.fromkeys(path for path in named if path != "/dev/null"))
+        return _named(self.patch)
 
     @property
     def half(self) -> Half:
@@ -72,7 +71,9 @@ class _Prediction(Frozen):
     model_name_or_path: str = "unnamed"
 
 
-class _Instance(Frozen):
+class Instance(Frozen):
+    """A task as SWE-bench has it: what predictions are for; `test_patch` adds the hidden tests."""
+
     instance_id: str
     repo: str
     base_commit: str
@@ -80,6 +81,16 @@ class _Instance(Frozen):
     test_patch: str = ""
     problem_statement: str = ""
     test_command: str = ""
+
+    @property
+    def test_files(self) -> tuple[str, ...]:
+        """The files of the hidden tests."""
+        return _named(self.test_patch)
+
+
+def _named(patch: str) -> tuple[str, ...]:
+    """The files that a patch changes, as its headers name them."""
+    return tuple(dict.fromkeys(path for path in _FILE.findall(patch) if path != "/dev/null"))
 
 
 def load(data: Path, *, instances: Path | None = None, labels: str = "", fixes: bool = False) -> tuple[AgentPatch, ...]:
@@ -110,7 +121,7 @@ def load(data: Path, *, instances: Path | None = None, labels: str = "", fixes: 
             f"{data}: predictions say neither what they are for nor which are right",
             hint="Name both: --instances FILE --labels FILE",
         )
-    known = {each.instance_id: each for each in _instances(instances)}
+    known = {each.instance_id: each for each in read_instances(instances)}
     right = _resolved(labels)
     found = [(number, _joined(data, number, row, known, right, instances)) for number, row in rows]
     patches = _apart(data, [(number, each) for number, each in found if each])
@@ -122,7 +133,7 @@ def _own(data: Path, number: int, row: Mapping[str, Any]) -> AgentPatch:
 
 
 def _joined(
-    data: Path, number: int, row: Mapping[str, Any], known: Mapping[str, _Instance], right: frozenset[str], file: Path
+    data: Path, number: int, row: Mapping[str, Any], known: Mapping[str, Instance], right: frozenset[str], file: Path
 ) -> AgentPatch | None:
     """The patch of a prediction; None for an empty one, which hands in nothing."""
     made = _validated(
@@ -137,7 +148,7 @@ def _joined(
     return _patch(instance, made.model_patch or "", label, made.model_name_or_path, f"{data}:{number}")
 
 
-def _patch(instance: _Instance, patch: str, label: str, model: str, place: str) -> AgentPatch:
+def _patch(instance: Instance, patch: str, label: str, model: str, place: str) -> AgentPatch:
     return _validated(
         AgentPatch,
         {
@@ -149,7 +160,7 @@ def _patch(instance: _Instance, patch: str, label: str, model: str, place: str) 
     )  # fmt: skip
 
 
-def _fixes(patches: tuple[AgentPatch, ...], known: Mapping[str, _Instance], file: Path) -> tuple[AgentPatch, ...]:
+def _fixes(patches: tuple[AgentPatch, ...], known: Mapping[str, Instance], file: Path) -> tuple[AgentPatch, ...]:
     ids = dict.fromkeys(each.id for each in patches)
     there = [known[each] for each in ids if known[each].patch.strip()]
     if not there:
@@ -167,9 +178,14 @@ def _apart(data: Path, found: list[tuple[int, AgentPatch]]) -> tuple[AgentPatch,
     return tuple(each for _, each in found)
 
 
-def _instances(file: Path) -> Iterator[_Instance]:
+def read_instances(file: Path) -> Iterator[Instance]:
+    """Reads the tasks of a file, in its order.
+
+    Raises:
+        UsageError: it cannot be read, or a line does not fit.
+    """
     for number, row in _rows(file):
-        yield _validated(_Instance, {key: row[key] for key in _Instance.model_fields if key in row}, f"{file}:{number}")
+        yield _validated(Instance, {key: row[key] for key in Instance.model_fields if key in row}, f"{file}:{number}")
 
 
 def _resolved(labels: str) -> frozenset[str]:

@@ -150,3 +150,14 @@ def checkout(repository: Repository, tree: str, *, head: str) -> Iterator[Reposi
             if place.is_dir() and not (root / name).exists():
                 (root / name).symlink_to(place.resolve())
         yield Repository.discover(root)
+
+
+def put_back(checkout: Repository) -> None:
+    """Brings the files of a `checkout` back to what they were when it was made.
+
+    Raises:
+        WorkspaceError: git refuses.
+    """
+    git = Driver(checkout.root)
+    git.run("checkout-index", "--all", "--force", "--quiet")
+    git.run("clean", "-d", "--force", "--quiet")
