@@ -85,6 +85,17 @@ class SwarmError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """How it goes from process to process, whatever else its constructor asks for."""
+        return _revived, (type(self), self.args, self.__dict__)
+
+
+def _revived(kind: type[SwarmError], args: tuple[object, ...], fields: dict[str, object]) -> SwarmError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(fields)
+    return error
+
 
 class UsageError(SwarmError):
     """Wrong usage or bad input."""

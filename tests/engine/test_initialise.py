@@ -27,6 +27,15 @@ def test_what_is_detected_is_written_where_it_can_be_changed(repo: Path) -> None
     assert loaded.tests.command == made.test_command != ""
 
 
+@pytest.mark.parametrize(("files", "limited"), [(10, True), (60, False)])
+def test_a_project_that_was_there_before_has_no_limit_of_the_sum(repo: Path, files: int, *, limited: bool) -> None:
+    for number in range(files):
+        (repo / f"part{number}.py").write_text("x = 1\n")
+    initialise(repo)
+    quality = config.load(project_file=repo / ".swarm/config.toml").gates.quality
+    assert ("max_complexity_delta" in quality.model_fields_set) is limited
+
+
 def test_a_folder_of_a_repository_is_a_project_of_its_own_and_one_of_a_project_belongs_to_it(repo: Path) -> None:
     package = repo / "src"
     made = initialise(package)

@@ -14,11 +14,12 @@ import pytest
 
 from swarmgate.errors import LedgerLocked
 from swarmgate.journal import lock as locking
-from swarmgate.journal.lock import WriterLock, at_work, describe, live_owner, read_owner
+from swarmgate.journal.lock import WriterLock, at_work, describe, forget_renamed, live_owner, read_owner
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 
 HERE = os.uname().nodename
+BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 _HOLD = """
 import sys, time
 from pathlib import Path
@@ -49,7 +50,7 @@ def holder(path: Path) -> Iterator[subprocess.Popen[str]]:
 def test_a_second_process_is_refused_with_pid_and_host(path: Path, holder: subprocess.Popen[str]) -> None:
     with pytest.raises(LedgerLocked, match=f"Another swarm process is at work here: pid {holder.pid} on {HERE}"):
         WriterLock(path).acquire()
-    assert live_owner(path) == {"pid": holder.pid, "host": HERE}
+    assert live_owner(path) == {"pid": holder.pid, "host": HERE, "boot": BOOT}
 
 
 def test_the_lock_of_a_killed_process_is_taken_over(path: Path, holder: subprocess.Popen[str]) -> None:
@@ -58,7 +59,7 @@ def test_the_lock_of_a_killed_process_is_taken_over(path: Path, holder: subproce
     assert live_owner(path) == {}
     with WriterLock(path) as lock:
         assert lock.taken_over == f"pid {holder.pid} on {HERE}"
-        assert read_owner(path) == {"pid": os.getpid(), "host": HERE}
+        assert read_owner(path) == {"pid": os.getpid(), "host": HERE, "boot": BOOT}
 
 
 def test_a_lock_that_was_given_back_names_nobody(path: Path) -> None:
@@ -73,7 +74,7 @@ def test_the_name_of_a_dead_owner_leaves_no_rest_behind_a_shorter_one(path: Path
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps({"pid": 10**9, "host": HERE, "brief": True, "rest": "x" * 100}))
     with WriterLock(path):
-        assert json.loads(path.read_text()) == {"pid": os.getpid(), "host": HERE}
+        assert json.loads(path.read_text()) == {"pid": os.getpid(), "host": HERE, "boot": BOOT}
 
 
 def test_a_lock_of_another_host_is_refused_with_the_file_to_remove(path: Path) -> None:
@@ -83,6 +84,23 @@ def test_a_lock_of_another_host_is_refused_with_the_file_to_remove(path: Path) -
         WriterLock(path).acquire()
     assert str(path) in caught.value.hint
     assert json.loads(path.read_text()) == {"pid": 7, "host": "elsewhere"}
+
+
+def test_a_dead_lock_of_this_host_under_another_name_is_taken_over(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"pid": 7, "host": "container-1", "boot": BOOT}))
+    with WriterLock(path) as lock:
+        assert lock.taken_over == "pid 7 on container-1"
+
+
+def test_where_no_other_host_can_be_at_work_its_dead_lock_is_forgotten(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text('{"pid": 7, "host": "elsewhere", "boot": "another"}')
+    forget_renamed(path)
+    with WriterLock(path):
+        path.write_text('{"pid": 7, "host": "elsewhere", "boot": "another"}')  # as it would be where it lives
+        forget_renamed(path)
+        assert path.exists(), "somebody holds it"
     path.unlink()
     WriterLock(path).acquire()
 
@@ -131,7 +149,7 @@ def test_an_owner_that_has_it_briefly_is_waited_for(path: Path) -> None:
     first.acquire()
     threading.Timer(0.5, first.release).start()
     with WriterLock(path):
-        assert read_owner(path) == {"pid": os.getpid(), "host": HERE}
+        assert read_owner(path) == {"pid": os.getpid(), "host": HERE, "boot": BOOT}
 
 
 def test_an_owner_that_keeps_it_is_not(path: Path) -> None:
@@ -149,7 +167,7 @@ def test_a_brief_owner_is_waited_for_also_while_the_lock_changes_hands(path: Pat
     names_nobody.start()
     free.start()
     with WriterLock(path) as lock:
-        assert read_owner(path) == {"pid": os.getpid(), "host": HERE}
+        assert read_owner(path) == {"pid": os.getpid(), "host": HERE, "boot": BOOT}
         assert lock.taken_over == ""
     names_nobody.join()
     free.join()
@@ -167,4 +185,4 @@ def test_a_brief_owner_that_stays_is_named_for_what_it_is(path: Path, monkeypatc
 
 def test_the_file_says_what_its_owner_is(path: Path) -> None:
     with WriterLock(path, place="daemon"):
-        assert live_owner(path) == at_work(path) == {"pid": os.getpid(), "host": HERE, "place": "daemon"}
+        assert live_owner(path) == at_work(path) == {"pid": os.getpid(), "host": HERE, "boot": BOOT, "place": "daemon"}

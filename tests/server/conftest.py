@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from tests.project import _after, _template, once, project
+from tests.project import Project, Rule, _after, _template, once, project
 
 from swarmgate.config import Config, load
 from swarmgate.server.accounts.model import EVERY_REPOSITORY, Role
@@ -92,6 +93,23 @@ def account(server: Running) -> Iterator[Callable[..., httpx.Client]]:
 def admin(account: Callable[..., httpx.Client]) -> httpx.Client:
     """A client of an account that may everything."""
     return account("admin", Role.ADMIN)
+
+
+def play(project: Project, *rules: Rule, **tables: dict[str, Any]) -> None:
+    """Says what agents answer; the settings are committed: councils are held in clones."""
+    project.play(*rules, **tables)
+    project.git("add", "-A")
+    project.git("commit", "-q", "--allow-empty", "-m", "settings")
+
+
+@pytest.fixture
+def repo(server: Running, project: Project) -> Iterator[str]:
+    """The id of a registered repository, the project's own folder; `play` says what its agents answer."""
+    repositories = server.app.state.rooms.repositories
+    yield repositories.register(project.root, id="calc", by="user:ada").id
+    repositories.remove("calc")
+    with repositories._database.writing() as database:  # the id is kept for its old source else
+        database.execute("delete from former_repositories")
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ OPEN = {
     ("GET", "/healthz"),
     ("GET", "/readyz"),
     ("GET", "/openapi.json"),
+    ("GET", "/api/v1/openapi.json"),
     ("GET", "/api/v1/agents/health"),
     ("GET", "/login"),
     ("POST", "/login"),
@@ -51,8 +52,8 @@ OWN = {
 IDS = {
     "goal": "g-0123456789ab", "council": "k-0123456789ab", "account": "a-0123456789ab", "key": "0123456789ab",
     "repo": "calc", "task": "1.1", "attempt": "1", "name": "review.json", "approval": "g-0123456789ab-plan-1",
-    "question": "g-0123456789ab-q1", "rule": "python.sql", "run": "r-0123456789ab", "id": "0123456789ab",
-    "verb": "stop", "do": "retry", "pattern": "discussion",
+    "question": "g-0123456789ab-q1", "rule": "python.sql", "operation": "o-0123456789ab", "what": "doctor",
+    "id": "0123456789ab", "verb": "stop", "do": "retry", "pattern": "discussion",
 }  # fmt: skip
 UNSAFE = {"POST", "PUT", "PATCH", "DELETE"}
 
@@ -178,9 +179,8 @@ def test_a_cookie_without_the_token_of_its_session_changes_nothing(server: Runni
     assert [each.name for each in accounts.list()] == ["ada"]
 
 
-def test_a_role_that_is_too_low_changes_nothing(server: Running, project: Project) -> None:
+def test_a_role_that_is_too_low_changes_nothing(server: Running, project: Project, repo: str) -> None:
     rooms = server.app.state.rooms
-    rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     cy = account(server, "cy", calc=Role.VIEWER)
 
@@ -220,9 +220,8 @@ def _refused_page(answer: httpx.Response) -> bool:
     return answer.status_code == 303
 
 
-def test_what_may_not_be_seen_is_answered_as_if_it_were_not_there(server: Running, project: Project) -> None:
+def test_what_may_not_be_seen_is_answered_as_if_it_were_not_there(server: Running, project: Project, repo: str) -> None:
     rooms = server.app.state.rooms
-    rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     headers = {"Authorization": f"Bearer {bearer(server, account(server, 'di', other=Role.ADMIN))}"}
     told = []
@@ -278,9 +277,8 @@ TRICKS = [
 ]  # fmt: skip
 
 
-def test_tricks_of_paths_and_ids_lead_nowhere(server: Running, project: Project) -> None:
+def test_tricks_of_paths_and_ids_lead_nowhere(server: Running, project: Project, repo: str) -> None:
     rooms = server.app.state.rooms
-    rooms.repositories.register(project.root, id="calc", by="user:ada")
     (goal,) = (each.id for each in rooms.goals.list())
     headers = {"Authorization": f"Bearer {bearer(server, account(server, 'ada', all=Role.ADMIN))}"}
     with httpx.Client(base_url=server.url, headers=headers, timeout=120) as client:

@@ -78,6 +78,11 @@ class Council:
         self.orchestration, self.orchestrations = orchestrations.orchestration, orchestrations.orchestrations
         self.orchestration_record = orchestrations.orchestration_record
 
-        self.answers = {"critique": critiques.answers, "decision": decisions.answers, "discussion": discussions.answers}
+        self.answers = {
+            "critique": critiques.answers,
+            "decision": decisions.answers,
+            "discussion": discussions.answers,
+            "orchestration": orchestrations.answers,
+        }
         self.agents = partial(registered, project)
         self.metrics, self.executions, self.elsewhere = metrics.metrics, metrics.executions, shared.elsewhere

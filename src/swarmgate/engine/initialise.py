@@ -12,6 +12,7 @@ from pathlib import Path
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.events.event import ProjectInitialised
 from swarmgate.errors import WorkspaceError
+from swarmgate.gates.source.behaviour import is_code
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.files.high_water_mark import HighWater
 from swarmgate.ledger.ledger import Ledger
@@ -23,6 +24,8 @@ from swarmgate.workspace.git.folder import is_project
 from swarmgate.workspace.git.hidden_files import rule_against
 from swarmgate.workspace.git.repository import Repository
 
+_GROWN = 50
+"""A project with more files of code was there before: no limit of complexity in sum is set that nobody agreed to."""
 _NO_NAME = re.compile(r"[^A-Za-z0-9._]+")
 
 
@@ -69,6 +72,8 @@ def initialise(start: Path) -> Initialised:
         text = _set(text, "languages", json.dumps(list(detected.languages)))
         if detected.test_command and sys.executable not in detected.test_command:  # a path of this machine alone
             text = _set(text, "command", json.dumps(detected.test_command))
+        if sum(map(is_code, files)) > _GROWN:
+            text = re.sub(r"(?m)^(max_complexity_delta = )", r"# \1", text)
         replace(folder.config, text + _proposed(found))
     branch = repository.branch() or ""
     with Ledger.write(folder) as ledger:

@@ -1,7 +1,8 @@
 """The writer lock of a journal: a lock file that names its owner and is held by the kernel.
 
 The kernel's lock (flock) ends with its process however that dies, so a dead owner's lock is simply there to take. The
-owner's pid and host stand in the file for people, and for file systems that several hosts share without locks.
+owner's pid and host stand in the file for people, and for file systems that several hosts share without locks. Beside
+them stands which start of the kernel it was: a container that comes back under another name is on the same host.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,6 +25,7 @@ _PAUSE_S, _PATIENCE_S = 0.01, 0.2
 """How many seconds apart, and for how long, the lock is asked for: `live_owner` holds it for an instant to look."""
 _BRIEF_S = 3.0
 """For how long it is asked for where its owner says that it gives it back soon: a pass of plan sync, no run."""
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class WriterLock:
@@ -71,13 +74,13 @@ class WriterLock:
                 hint="Wait for it, or end it with: swarm stop",
             )
         owner = read_owner(self._path)
-        if owner and owner.get("host") != system.host():
+        if _elsewhere(owner):
             raise LedgerLocked(
-                f"The ledger is locked by {describe(owner)}, on another host.",
-                hint=f"If that process is dead, remove {self._path} and try again.",
+                f"It is locked by {describe(owner)}, on another host, or on this one before it was renamed.",
+                hint=f"If no swarm process is at work there, remove {self._path} and try again.",
             )
         self.taken_over = describe(owner) if owner else ""
-        mine = json.dumps({"pid": os.getpid(), "host": system.host(), **self._details})
+        mine = json.dumps({"pid": os.getpid(), "host": system.host(), "boot": _boot(), **self._details})
         os.ftruncate(descriptor, 0)
         system.write_at(descriptor, mine.encode(), 0)
 
@@ -124,6 +127,26 @@ def _lock(descriptor: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@cache
+def _boot() -> str:
+    """What the kernel calls the time since it was started; empty where it has no word for that."""
+    try:
+        return _BOOT.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _elsewhere(owner: dict[str, object]) -> bool:
+    """Whether an owner may be alive on a host whose locks this kernel does not see."""
+    return bool(owner) and owner.get("host") != system.host() and (not _boot() or owner.get("boot") != _boot())
+
+
+def forget_renamed(path: Path) -> None:
+    """Removes a lock that nobody holds and that names another host: of a folder that this machine alone works in."""
+    if _elsewhere(read_owner(path)) and not live_owner(path):
+        path.unlink(missing_ok=True)
 
 
 def read_owner(path: Path) -> dict[str, object]:

@@ -49,7 +49,7 @@ def test_a_function_may_grow_by_the_budget_and_no_more(project: Project) -> None
 
 @pytest.mark.parametrize(
     ("before", "after", "blocks"),
-    [(0, 12, False), (0, 13, True), (1, 6, False), (1, 7, True), (5, 14, False)],
+    [(0, 12, False), (0, 13, True), (1, 4, True), (1, 7, True), (5, 14, False)],
 )
 def test_what_is_far_beyond_the_budget_blocks_and_less_informs(
     project: Project, before: int, after: int, *, blocks: bool

@@ -36,6 +36,8 @@ def test_beyond_it_accounts_and_tls_are(accounts: Accounts, host: str) -> None:
 
 
 def test_a_provider_is_as_good_as_a_password(accounts: Accounts) -> None:
+    with pytest.raises(ConfigError, match="no account"):
+        exposure(Server(host="10.0.0.1", **TLS), accounts)
     exposure(Server(host="10.0.0.1", **TLS, **PROVIDER), accounts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 import httpx
 import pytest
@@ -129,14 +130,20 @@ def test_a_run_that_failed_is_a_need_that_says_what_helps(ada: httpx.Client, pro
     assert ada.get("/v1/goals?state=failed").json()["items"][0]["id"] == goal
 
 
+def over(client: httpx.Client, begun: httpx.Response) -> dict[str, Any]:
+    """An operation when it is over."""
+    until(lambda: client.get(begun.headers["Location"]).json()["state"] != "working")
+    found: dict[str, Any] = client.get(begun.headers["Location"]).json()
+    return found
+
+
 def test_gates_run_beside_the_request_and_their_report_is_kept(ada: httpx.Client, project: Project) -> None:
     project.write("src/calc/leak.py", f'"""A leak."""\n\nTOKEN = "ghp_{"a1B2" * 9}"\n')
     goal = ada.get("/v1/goals").json()["items"][0]["id"]
     begun = ada.post("/v1/gates", json={"goal": goal, "only": ["secret_scan"]})
     assert (begun.status_code, begun.json()["state"]) == (202, "working")
-    until(lambda: ada.get(begun.headers["Location"]).json()["state"] != "working")
-    ended = ada.get(begun.headers["Location"]).json()
-    assert (ended["state"], ended["verdict"]) == ("complete", "rejected"), ended
+    ended = over(ada, begun)
+    assert (ended["state"], ended["kind"], ended["result"]["verdict"]) == ("complete", "gates", "rejected"), ended
     assert "ghp_a1B2" not in str(ended)
     refused = ada.post("/v1/gates", json={"goal": goal, "only": ["no_such_gate"]})
     assert (refused.status_code, refused.json()["code"]) == (400, "USAGE")
@@ -145,9 +152,14 @@ def test_gates_run_beside_the_request_and_their_report_is_kept(ada: httpx.Client
 def test_what_else_the_command_line_looks_at_is_looked_at(ada: httpx.Client, server: Running, project: Project) -> None:
     goal = ada.get("/v1/goals").json()["items"][0]["id"]
     before = sorted(each.name for each in project.folder.path.iterdir())
-    for name in ("drift", "handoff", "automation", "doctor", "preflight"):
+    for name in ("drift", "handoff", "automation"):
         answer = ada.get(f"/v1/goals/{goal}/{name}")
         assert answer.status_code == 200, f"{name}: {answer.text}"
+    for name, result in (("doctor", "checks"), ("preflight", "report")):
+        begun = ada.post(f"/v1/goals/{goal}/{name}")
+        assert (begun.status_code, begun.json()["state"]) == (202, "working"), begun.text
+        ended = over(ada, begun)
+        assert result in (ended["result"] or {}), ended
     assert GOAL in ada.get(f"/v1/goals/{goal}/handoff").json()["handoff"]["page"]
     assert sorted(each.name for each in project.folder.path.iterdir()) == before, "a look writes nothing"
     assert ada.get("/v1/councils/metrics").json() == {"patterns": []}

@@ -13,9 +13,10 @@ from swarmgate.council.patterns import PATTERNS
 from swarmgate.server.api import router
 from swarmgate.server.api.bodies import Pattern
 from swarmgate.server.http import streams
+from swarmgate.server.reference import openapi, routes
 
 OPERATIONS = {
-    "doctor": {"get_doctor"},
+    "doctor": {"run_doctor", "get_operation"},
     "agents": {"list_agents"},
     "plan": {"create_goal", "get_plan", "answer_question"},
     "run": {"start_run", "get_run", "list_runs", "pause_run", "resume_run"},
@@ -40,11 +41,11 @@ OPERATIONS = {
     "drift": {"get_drift"},
     "handoff": {"get_handoff"},
     "report": {"get_report", "get_report_page"},
-    "gates": {"list_gates", "explain_rule", "run_gates", "get_gate_run"},
+    "gates": {"list_gates", "explain_rule", "run_gates", "get_operation"},
     "sbom": {"get_sbom"},
     "automation": {"get_automation"},
     "events": {"list_events", "stream_events"},
-    "preflight": {"get_preflight"},
+    "preflight": {"run_preflight"},
     "fleet": {"get_fleet"},
     "metrics": {"get_metrics"},
 } | {each.verb: {"start_council", "get_council", "list_councils", "resume_council"} for each in PATTERNS.values()}
@@ -142,6 +143,23 @@ def test_everything_that_the_command_line_looks_at_or_decides_is_there(document:
     wanted = {each for several in OPERATIONS.values() for each in several}
     assert wanted <= there, wanted - there
     assert set(VERBS) - set(ELSEWHERE) <= set(OPERATIONS), set(VERBS) - set(ELSEWHERE) - set(OPERATIONS)
+
+
+def test_the_endpoints_of_adr_0007_have_a_document_of_their_own() -> None:
+    found = openapi.document(FastAPI(version="1"))
+    served = {(route.path, method.lower()) for route in routes.router.routes for method in route.methods}  # type: ignore[attr-defined]  # all are routes
+    told = {(path, method) for path, methods in found["paths"].items() for method in methods}
+    assert told == served
+    ids = [operation["operationId"] for _, operation in operations(found)]
+    assert len(ids) == len(set(ids))
+    schemas = found["components"]["schemas"]
+    assert schemas["OrchestrationBody"]["properties"]["tasks"]["maxItems"] == 48
+    for name, operation in operations(found):
+        assert operation["security"] == ([] if name.endswith("agents/health") else [{"token": []}]), name
+        for status, answer in operation["responses"].items():
+            named = answer["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+            assert named == ("Answer" if status in {"200", "202"} else "Refusal")
+            assert named in schemas
 
 
 def test_every_pattern_of_the_council_can_be_begun() -> None:

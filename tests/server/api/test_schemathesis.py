@@ -92,6 +92,17 @@ def test_it_finds_nothing_without_a_proof_and_gets_nothing(document: tuple[Path,
     assert found.returncode == 0, found.stdout[-20_000:] + found.stderr[-2_000:]
 
 
+def test_it_finds_nothing_in_the_endpoints_of_adr_0007(
+    server: Running, account: Callable[..., httpx.Client], tmp_path: Path
+) -> None:
+    viewer = account("cy", Role.VIEWER)
+    place = tmp_path / "agents.json"
+    place.write_text(viewer.get("/api/v1/openapi.json").text)
+    proof = ("--header", f"Authorization: {viewer.headers['Authorization']}")
+    found = asked(place, server.url, *proof, "--max-examples", "2", "--seed", "20", "--phases", "examples,coverage")
+    assert found.returncode == 0, found.stdout[-20_000:] + found.stderr[-2_000:]
+
+
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():

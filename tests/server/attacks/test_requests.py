@@ -8,7 +8,6 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.project import Project
 from tests.server.conftest import Running
 
 from swarmgate.server.accounts.model import Role
@@ -31,10 +30,9 @@ VALUES = {"half a character": '["\\ud800"]', "half a character as key": '{"\\udf
 @pytest.mark.parametrize("path", BODIES)
 @pytest.mark.parametrize("value", VALUES)
 def test_values_that_cannot_be_kept_are_refused(
-    server: Running, project: Project, account: Callable[..., httpx.Client], path: str, value: str
+    server: Running, repo: str, account: Callable[..., httpx.Client], path: str, value: str
 ) -> None:
-    server.app.state.rooms.repositories.register(project.root, id="calc", by="user:ada")
-    op = account("op", Role.OPERATOR, "calc")
+    op = account("op", Role.OPERATOR, repo)
     answer = op.post(path, content=BODIES[path] % VALUES[value], headers={"Content-Type": "application/json"})
     assert answer.status_code in {400, 422}, answer.text[:300]
     assert server.app.state.rooms.jobs.list() == ()
@@ -50,11 +48,8 @@ def test_values_that_cannot_be_kept_are_refused(
     ],
 )
 def test_an_operator_names_no_programs_that_the_server_starts(
-    server: Running, project: Project, account: Callable[..., httpx.Client], request_: dict[str, Any]
+    server: Running, repo: str, account: Callable[..., httpx.Client], request_: dict[str, Any]
 ) -> None:
-    server.app.state.rooms.repositories.register(project.root, id="calc", by="user:ada")
-    answer = account("op", Role.OPERATOR, "calc").post(
-        "/v1/councils", json={"pattern": "decision", "request": request_}
-    )
+    answer = account("op", Role.OPERATOR, repo).post("/v1/councils", json={"pattern": "decision", "request": request_})
     assert (answer.status_code, "settings" in answer.text) == (400, True), json.dumps(answer.json())
     assert server.app.state.rooms.jobs.list() == ()

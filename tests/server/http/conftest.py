@@ -26,7 +26,7 @@ from swarmgate.server.accounts import passwords
 from swarmgate.server.accounts.accounts import Accounts
 from swarmgate.server.accounts.model import Account, Role
 from swarmgate.server.http import door
-from swarmgate.server.http.dependencies import Who, principal_of
+from swarmgate.server.http.dependencies import Token, Who, principal_of
 from swarmgate.server.http.etags import IfMatch, not_modified, require_current
 from swarmgate.server.http.forgery import csrf_token
 from swarmgate.server.http.limits.rates import RateLimits
@@ -52,6 +52,7 @@ class Served:
     home: Path
     accounts: Accounts
     done: list[str] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
 
     def client(self, **more: Any) -> httpx.Client:
         return httpx.Client(base_url=self.url, timeout=10, verify=NOBODY, **more)
@@ -66,7 +67,7 @@ class Served:
         return self.client(cookies={"swarm_session": secret}), {"X-CSRF-Token": token}
 
 
-def _routes(app: FastAPI, done: list[str]) -> None:
+def _routes(app: FastAPI, done: list[str], tokens: list[str]) -> None:
     @app.get("/who")
     async def who(request: Request) -> dict[str, Any]:
         principal = principal_of(request)
@@ -83,8 +84,9 @@ def _routes(app: FastAPI, done: list[str]) -> None:
         return who.actor
 
     @app.post("/things", status_code=201)
-    async def things(who: Who, body: dict[str, Any], response: Response) -> dict[str, Any]:
+    async def things(who: Who, token: Token, body: dict[str, Any], response: Response) -> dict[str, Any]:
         done.append(who.account.name)
+        tokens.append(token)
         if "fail" in body:
             raise IllegalMove("It does not fit.", hint="try something else")
         response.headers["Location"] = f"/things/{len(done)}"
@@ -190,7 +192,7 @@ def serving(home: Path, server: Server | None = None) -> Iterator[Served]:
 
     app = FastAPI(lifespan=lifespan)
     limits = RateLimits(settings.server.limits, settings.server.store, home)
-    _routes(app, served.done)
+    _routes(app, served.done, served.tokens)
     app.include_router(routes.router)
     door.install(app, settings, accounts=accounts, limits=limits, store=store, home=home, environ=os.environ)
     listener = Listener(app, bound, settings.server, started=started.set, ending=lambda: None)

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from tests.server.http.conftest import Served
+from tests.server.http.conftest import Served, serving
 
-from swarmgate.server.accounts.model import Account
+from swarmgate.server.accounts.model import Account, Role
 
 
 @pytest.fixture
@@ -72,6 +73,22 @@ def test_of_two_at_the_same_time_one_is_done(served: Served, client: httpx.Clien
     assert (busy.status_code, busy.json()["code"]) == (409, "ILLEGAL_MOVE")
     assert answers[0].status_code == 201
     assert len(served.done) == before + 1
+
+
+def test_what_a_kill_cut_short_is_done_again_under_the_token_that_it_had(tmp_path: Path) -> None:
+    with serving(tmp_path) as killed, serving(tmp_path) as served:
+        ada = killed.accounts.create("ada", roles={"*": Role.OPERATOR})
+        with killed.client(headers=killed.token(ada)) as first, served.client(headers=served.token(ada)) as then:
+            cut = threading.Thread(target=lambda: post(first, "k8", {"seconds": 1.5}))  # its process is as good as gone
+            cut.start()
+            while not killed.tokens:
+                pass
+            assert post(then, "k8", {"seconds": 2}).status_code == 422, "another request under its key"
+            again = post(then, "k8", {"seconds": 1.5})
+            assert again.status_code == 201, again.text
+            assert killed.tokens == served.tokens, "what the first one began is found"
+            assert all(killed.tokens)
+            cut.join()
 
 
 def test_a_secret_is_told_once(served: Served, client: httpx.Client) -> None:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from html import unescape
+from typing import Any
 
 import httpx
 import pytest
 from argon2 import PasswordHasher
-from tests.project import Project
 from tests.server.conftest import NOBODY, Running, running
 
 from swarmgate.config import load
@@ -33,7 +33,7 @@ class Visitor:
         assert answer.status_code == status, (answer.status_code, answer.text[:2000])
         return answer.text
 
-    def send(self, on: str, action: str, **fields: str) -> httpx.Response:
+    def send(self, on: str, action: str, **fields: str | list[str]) -> httpx.Response:
         """Sends the form of a page that goes to `action`, with its hidden fields, as a browser does."""
         page = self.get(on)
         found = re.search(rf'<form[^>]* action="{re.escape(action)}".*?</form>', page, re.DOTALL)
@@ -43,6 +43,15 @@ class Visitor:
         origin = str(self.client.base_url).rstrip("/")
         headers = {"origin": origin, "referer": f"{origin}{on}"}
         return self.client.post(action, data={**data, **fields}, headers=headers)
+
+    def api(self, path: str, **body: Any) -> dict[str, Any]:
+        """What the interface answers to this account, asked with the token of its session."""
+        token = re.search(r'name="csrf_token" value="([^"]+)"', self.get("/settings"))
+        assert token
+        answer = self.client.post(path, json=body, headers={"x-csrf-token": token[1]})
+        assert answer.is_success, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
 
     def client_send(self, action: str, **fields: str) -> httpx.Response:
         """Sends a form that is on no page any more, with the token of the session."""
@@ -110,13 +119,3 @@ def visit(server: Running, emptied: None) -> Iterator[Visits]:
     yield make
     for client in clients:
         client.close()
-
-
-@pytest.fixture
-def repo(server: Running, project: Project) -> Iterator[str]:
-    """The id of a registered repository: the project's own folder."""
-    repositories = server.app.state.rooms.repositories
-    yield repositories.register(project.root, id="calc", by="user:ada").id
-    repositories.remove("calc")
-    with repositories._database.writing() as database:  # the id is kept for its old source else
-        database.execute("delete from former_repositories")

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.project import Project, Rule, rule
-from tests.server.conftest import Running
+from tests.server import conftest
 
 from swarmgate.server.accounts.model import Role
 
@@ -65,20 +65,12 @@ def discussion(**more: Any) -> dict[str, Any]:
 
 
 def play(project: Project, *rules: Rule, **tables: dict[str, Any]) -> None:
-    """Says what participants answer; the settings are committed: councils are held in clones."""
-    project.play(*rules, **REGISTRY, **tables)
-    project.git("add", "-A")
-    project.git("commit", "-q", "--allow-empty", "-m", "settings")
+    """Says what participants answer, with the agents of the registry."""
+    conftest.play(project, *rules, **REGISTRY, **tables)
 
 
 @pytest.fixture
-def repo(server: Running, project: Project) -> str:
-    """The id of a registered repository; `play` says what its participants answer."""
-    play(project)
-    return str(server.app.state.rooms.repositories.register(project.root, name="shop", by="user:test").id)
-
-
-@pytest.fixture
-def operator(account: Callable[..., httpx.Client], repo: str) -> httpx.Client:
+def operator(account: Callable[..., httpx.Client], repo: str, project: Project) -> httpx.Client:
     """A client that may begin councils in the repository."""
+    play(project)
     return account("ada", Role.OPERATOR, repo)

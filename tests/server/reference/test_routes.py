@@ -174,6 +174,12 @@ def test_tasks_in_order_at_once_by_condition_and_for_each_item(project: Project,
     assert [each["taskId"] for each in reduced["taskResults"]] == ["map_0", "map_1", "reduce"]
     mapped = ran("map-reduce", tasks=each_of[:1], options={"items": ["a", "b"]})
     assert mapped["aggregatedResult"] == ["SAID-BY-map", "SAID-BY-map"]
+    asked_before = len(project.requests)
+    again = operator.post(
+        f"{AGENTS}/orchestrate/map-reduce?wait=120", json={"tasks": each_of[:1], "options": {"items": ["a", "b"]}}
+    )
+    assert (told(again)["id"], again.json()["meta"]["cached"]) == (mapped["id"], True)
+    assert len(project.requests) == asked_before
     generic = told(operator.post(f"{AGENTS}/orchestrate?wait=120", json={"pattern": "sequential", "tasks": tasks}))
     assert generic["taskResults"][1]["result"] == "SAID-BY-two"
 

@@ -105,7 +105,7 @@ async def test_goals_wait_for_their_turn_in_the_order_in_which_they_were_asked_f
 
 async def test_what_is_wanted_twice_is_refused_and_what_is_unknown_is_told(served: Served) -> None:
     goal = served.goals.create(served.repo, "Add parts", owner="a-1", by=ADA)
-    with pytest.raises(IllegalMove, match="plan is wanted already"):
+    with pytest.raises(IllegalMove, match="The plan is under way"):
         await served.runs.want(goal.id, Verb.RUN, by=ADA)
     with pytest.raises(NotFound):
         await served.runs.want("g-000000000000", Verb.RUN, by=ADA)

@@ -16,6 +16,7 @@ from swarmgate.config import load
 from swarmgate.engine import Swarm
 from swarmgate.server.accounts.model import Account, Principal, Role
 from swarmgate.server.services.services import Services
+from swarmgate.server.services.views.operation import OperationView
 from swarmgate.server.serving.rooms import Rooms
 
 __all__ = ["_after", "_template", "once", "project"]
@@ -24,7 +25,7 @@ __all__ = ["_after", "_template", "once", "project"]
 def principal(name: str, roles: dict[str, Role]) -> Principal:
     """Somebody who asks."""
     account = Account(id=f"a-{name:0>12}", name=name, roles=roles, created=datetime.now(UTC))
-    return Principal(account=account, via="key")
+    return Principal(account=account, via="token")
 
 
 @dataclass
@@ -68,6 +69,18 @@ class House:
 
         await asyncio.wait_for(over(), within_s)
 
+    async def over(self, operation: str, within_s: float = 100) -> OperationView:
+        """An operation when it is over."""
+
+        async def ended() -> OperationView:
+            while True:
+                view = await self.services.operations.get(self.ada, operation)
+                if view.state != "working":
+                    return view
+                await asyncio.sleep(0.02)
+
+        return await asyncio.wait_for(ended(), within_s)
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
@@ -83,6 +96,7 @@ async def house(home: Path, project: Project) -> AsyncIterator[House]:
     rooms = Rooms.of(load(), home=home, environ=os.environ, url="http://127.0.0.1")
     repo = rooms.repositories.register(project.root, id="calc", by="user:ada").id
     yield House(rooms, project, repo)
+    await rooms.services.operations.close()
     rooms.accounts.close()
     rooms.repositories.close()
     await rooms.limits.aclose()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.project import Rule, rule
+from tests.server.conftest import play
 from tests.server.services.conftest import House
 
 from swarmgate.engine import Swarm
@@ -26,13 +27,6 @@ async def held(house: House, pattern: str, **request: Any) -> CouncilView:
     """A council at its end."""
     begun = await house.services.councils.start(house.op, pattern, request)
     return await house.services.councils.ended(house.cy, begun.id, within_s=100)
-
-
-def play(house: House, *rules: Rule, **tables: dict[str, Any]) -> None:
-    """Says what participants answer; the settings are committed: councils are held in clones."""
-    house.project.play(*rules, **tables)
-    house.project.git("add", "-A")
-    house.project.git("commit", "-q", "--allow-empty", "-m", "settings")
 
 
 # --- without anybody at work ---
@@ -100,7 +94,7 @@ async def test_what_cannot_be_begun_says_why(house: House) -> None:
 @pytest.mark.slow
 async def test_a_decision_is_held_read_and_counted(working: House) -> None:
     councils = working.services.councils
-    play(working, stands("ops", 0.9), stands("dev", 0.8), PROPOSES)
+    play(working.project, stands("ops", 0.9), stands("dev", 0.8), PROPOSES)
     view = await held(working, "decision", question="Do we move?", participants=SEATS)
     assert (view.status, view.rounds, view.most, view.who) == ("complete", 1, 3, ("ops", "dev"))
     assert view.data["outcome"]["consensus"] is True
@@ -131,7 +125,7 @@ async def test_a_decision_is_held_read_and_counted(working: House) -> None:
 @pytest.mark.slow
 async def test_a_person_answers_and_it_goes_on(working: House) -> None:
     councils = working.services.councils
-    play(working, stands("dev", 0.9), PROPOSES)
+    play(working.project, stands("dev", 0.9), PROPOSES)
     request = {"question": "?", "participants": ["dev"], "humans": ["bo"], "strategy": "unanimous", "rounds": 1}
     view = await held(working, "decision", **request)
     assert (view.status, view.waits) == ("paused", True)
@@ -171,10 +165,10 @@ async def test_what_a_terminal_began_is_found_and_left_to_it(working: House) -> 
 async def test_one_that_failed_says_why_and_one_that_was_stopped_goes_on(working: House) -> None:
     councils = working.services.councils
     down = {"match": {"role": "participant"}, "replies": [{"fault": {"kind": "500"}}]}
-    play(working, down, providers__local={"max_retries": 0})
+    play(working.project, down, providers__local={"max_retries": 0})
     view = await held(working, "decision", question="?", participants=["ops"])
     assert (view.status, bool(view.why)) == ("failed", True)
-    play(working, stands("ops", 0.9), PROPOSES)
+    play(working.project, stands("ops", 0.9), PROPOSES)
     await councils.resume(working.op, view.id)
     assert (await councils.ended(working.cy, view.id, within_s=100)).status == "complete"
     with pytest.raises(IllegalMove):

@@ -134,6 +134,8 @@ OPERATIONS: dict[str, Asked] = {
     "archive": lambda house, who, goal: house.services.goals.archive(who, goal),
     "pull request": lambda house, who, goal: house.services.goals.pull_request(who, goal),
     "create": lambda house, who, _: house.services.goals.create(who, repo="calc", text="more"),
+    "doctor": lambda house, who, goal: house.services.checks.doctor(who, goal),
+    "preflight": lambda house, who, goal: house.services.checks.preflight(who, goal),
     "gates run": lambda house, who, goal: house.services.gates.start(who, goal),
     "council": lambda house, who, goal: house.services.councils.start(who, "debate", {"question": "?"}, goal=goal),
 }

@@ -7,6 +7,7 @@ from tests.project import call, part, plan, rule
 from tests.server.services.conftest import House
 
 from swarmgate.errors import IllegalMove, NotFound
+from swarmgate.server.services.views.goal import PullRequestView
 
 pytestmark = pytest.mark.slow
 
@@ -36,8 +37,17 @@ async def test_a_goal_goes_from_its_first_words_to_a_pull_request(working: House
             assert run.state in {"queued", "working"}
             await house.until(made.id, waiting="phase_approval")
     await house.until(made.id, waiting="nothing")
-    described = await services.goals.pull_request(house.cy, made.id, check=True)
+    begun = await services.goals.pull_request(house.cy, made.id, check=True)
+    described = (await house.over(begun.id)).result
+    assert isinstance(described, PullRequestView)
     assert "Parts" in described.pull_request.title
+    unreachable = await services.goals.pull_request(house.op, made.id, remote="nowhere")
+    refused = await house.over(unreachable.id)
+    assert (refused.state, refused.code, refused.result) == ("failed", "USAGE", None), refused
+    assert "nowhere" in refused.problem
+    assert [each.id for each in await services.operations.of(house.cy, made.id)] == [unreachable.id, begun.id]
+    with pytest.raises(NotFound):
+        await services.operations.get(house.di, begun.id)
     evidence = await services.evidence.list(house.cy, made.id, "1.1", 1)
     assert {"change.patch", "tests.json"} <= {each.name for each in evidence.files}
     patch = await services.evidence.read(house.cy, made.id, "1.1", 1, "change.patch")

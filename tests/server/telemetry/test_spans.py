@@ -125,9 +125,12 @@ def test_an_error_ends_its_spans_and_what_it_says_is_not_sent(collector: Collect
     assert KEY not in repr(collector.spans)
 
 
-def test_where_nobody_follows_an_operation_is_just_done() -> None:
+def test_where_nobody_follows_an_operation_is_just_done(collector: Collector) -> None:
+    done = []
     with exported(""), operation(Operation.TOOL, "read_file") as note:
         note({"model": "x"})
+        done.append("read_file")
+    assert (done, collector.spans) == (["read_file"], [])
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.project import Project
 from typer.testing import CliRunner, Result
 
 from swarmgate.cli.app import app
@@ -93,8 +94,8 @@ def test_wrong_usage_is_told_in_a_sentence(operate: Any, words: tuple[str, ...],
     assert told in operate(*words, exits=2).stderr
 
 
-def test_repositories_are_registered_and_forgotten(operate: Any, repo: Path) -> None:
-    assert operate("repositories", "add", str(repo), "--name", "Shop").stdout == f"shop: {repo}\n"
+def test_repositories_are_registered_and_forgotten(operate: Any, project: Project) -> None:
+    assert operate("repositories", "add", str(project.root), "--name", "Shop").stdout == f"shop: {project.root}\n"
     assert [each["name"] for each in _json(operate("repositories", "list", "--json"))] == ["Shop"]
     operate("repositories", "remove", "shop")
     assert "None yet" in operate("repositories", "list").stdout

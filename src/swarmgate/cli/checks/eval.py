@@ -180,10 +180,11 @@ def patches(
     with boundary(json) as terminal:
         from swarmgate.errors import Stopped
         from swarmgate.evaluation.patches import measure as patches_measure
+        from swarmgate.evaluation.patches.dataset import load
         from swarmgate.evaluation.patches.report import lines
 
         asked = patches_measure.request(arms, half=half, only=only, sample=sample, seed=seed)
-        known = patches_measure.load(data, instances=instances, labels=labels, fixes=fixes)
+        known = load(data, instances=instances, labels=labels, fixes=fixes)
         try:
             report = patches_measure.measure(
                 asked.selection.of(known),

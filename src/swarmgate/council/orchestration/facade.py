@@ -136,6 +136,17 @@ class Orchestrations:
         """
         return RULES.record(self._shared.record(RULES, id).standing)
 
+    def answers(self, id: str) -> bool:  # noqa: A002 - the field's name
+        """Whether it answers the same request again, as the project is now: it is over, and none of its steps failed.
+
+        Raises:
+            SwarmError: as `orchestration_record`.
+        """
+        # The settings that participants hang on count with the project: no model has to be named here.
+        return self._shared.answers(RULES, id, lambda _: {}) and not any(
+            each.failures for each in self.orchestration_record(id).steps
+        )
+
     # --- inside ---
 
     async def _orchestrated(
@@ -154,7 +165,8 @@ class Orchestrations:
                 shared = SharedBudget(asked.id, Owner("session", name), allowance, self._runner.used(asked.id))
                 token = SHARED_BUDGET.set(shared)
                 try:
-                    record = records.begin(ORCHESTRATION, asked, allowance=allowance)
+                    sought = self._shared.request_hash(RULES, asked, {})
+                    record = records.begin(ORCHESTRATION, asked, request_hash=sought, allowance=allowance)
                     work = Work(self._runner, RULES.apply(replace(record.standing.own, asked=asked), Resumed()))
                     context = CouncilContext(contexts, records, teller(self._project.listener, on_event), work)
                     await run(ORCHESTRATION, record, context, allowance=allowance)

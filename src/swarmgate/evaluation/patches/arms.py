@@ -41,13 +41,12 @@ class Arm(StrEnum):
 class Judging:
     """How an arm judges: what is given, after which step it ends, and settings that win over the user's.
 
-    `needs_tests`: it runs the project's tests. `asks`: models are asked, so that no answer may lie in the repository.
+    `asks`: models are asked, so that no answer may lie in the repository.
     """
 
     given: Mapping[Step, Given]
     last: Step = Step.RUN_TESTS
     flags: Mapping[str, Any] = field(default_factory=dict)
-    needs_tests: bool = True
     asks: bool = False
 
 
@@ -92,7 +91,7 @@ _NO_REVIEW: dict[Step, Given] = {
 }
 
 ARMS: dict[Arm, Judging] = {
-    Arm.GATES: Judging(_NO_REVIEW, last=Step.GATES, needs_tests=False),
+    Arm.GATES: Judging(_NO_REVIEW, last=Step.GATES),
     Arm.TESTS: Judging(
         {**_NO_REVIEW, Step.TEST: _no_tests_written},
         flags={"tests": {"adversarial": "off", "unproven": "warn"}},

@@ -3,8 +3,8 @@
 Two forms of `DATA`, a JSON object a line each, told apart by their keys:
 
 - predictions as SWE-bench has them: `instance_id`, `model_patch`, `model_name_or_path`. What each is for stands in a
-  file of instances (`repo`, `base_commit`; optional `patch`, `test_patch`, `problem_statement`, `FAIL_TO_PASS`,
-  `PASS_TO_PASS`, `test_command`), which are right in a file of labels.
+  file of instances (`repo`, `base_commit`; optional `patch`, `test_patch`, `problem_statement`, `test_command`), which
+  are right in a file of labels. `FAIL_TO_PASS` and other keys are passed over: all tests of `test_command` count.
 - patches of your own: `id`, `repo`, `base`, `patch`, `label` (`right` or `wrong`); optional `model`, `statement`,
   `test_patch`, `test_command`.
 """
@@ -40,8 +40,8 @@ class AgentPatch(Frozen):
     """One patch as it was handed in, and what is known of it.
 
     `base` is the full id of the commit that it starts from, in a clone of `repo` (`owner/name`). `statement` is what
-    was asked for; `test_patch` adds the hidden tests, `fail_to_pass` names those of them that show the change.
-    `test_command` runs the tests that exist, `{hidden}` aside; empty: as swarmgate finds it.
+    was asked for; `test_patch` adds the hidden tests. `test_command` runs those that exist, and the hidden ones among
+    them; empty: as swarmgate finds it.
     """
 
     id: str = Field(min_length=1)

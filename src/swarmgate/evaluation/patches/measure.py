@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from swarmgate.errors import UsageError
-from swarmgate.evaluation.patches import clones, dataset, report
+from swarmgate.evaluation.patches import clones, report
 from swarmgate.evaluation.patches.arms import Arm
 from swarmgate.evaluation.patches.dataset import AgentPatch, Half
 from swarmgate.evaluation.patches.page import page
@@ -170,11 +170,6 @@ def _flags(config: Config, model: str) -> dict[str, Any]:
     if model:
         found["roles"] = {"default": {"model": model}}
     return found
-
-
-def load(data: Path, *, instances: Path | None, labels: str, fixes: bool) -> tuple[AgentPatch, ...]:
-    """As `dataset.load`."""
-    return dataset.load(data, instances=instances, labels=labels, fixes=fixes)
 
 
 @dataclass(frozen=True)

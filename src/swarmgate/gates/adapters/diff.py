@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from swarmgate.config import Size
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates import loosened_settings
-from swarmgate.gates.contracts import analysis, change_size
+from swarmgate.gates.contracts import analysis, change_size, leftovers
 from swarmgate.gates.outcome import Outcome
 from swarmgate.gates.project.files import MAX_BYTES
 from swarmgate.workspace.files.paths import encode
@@ -32,7 +32,7 @@ async def run(job: Job) -> Outcome:
     """Count the change by kind, check modes, links, submodules, binaries and names, and compare its APIs."""
     if not job.change:
         return Outcome(tool="git", failure="nothing was changed")
-    findings = await asyncio.to_thread(lambda: [*_scan(job), *_measured(job), *_loosened(job), *_installed(job)])
+    findings = await asyncio.to_thread(lambda: [*_scan(job), *_judged_by_name(job)])
     project = job.project.until(job.stop.is_set)
     broken, notes = await asyncio.to_thread(analysis.analyse, project, job.change, job.memory)
     kinds = Counter(file.kind.value for file in job.change.files)
@@ -57,6 +57,14 @@ def _scan(job: Job) -> Iterator[Finding]:
     added = [file for file in job.change.present if not file.old_mode or file.old_path not in {"", file.path}]
     if added:
         yield from _same_names(added, job.repository.list_tree(job.change.tree))
+
+
+def _judged_by_name(job: Job) -> Iterator[Finding]:
+    yield from _measured(job)
+    yield from _loosened(job)
+    yield from _installed(job)
+    if any(not file.old_mode for file in job.change.present):
+        yield from leftovers.found(job.change, job.repository.list_tree(job.change.base), job.announced)
 
 
 def _measured(job: Job) -> Iterator[Finding]:

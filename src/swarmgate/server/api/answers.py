@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from swarmgate.domain.base import Frozen
+from swarmgate.server.services.views.operation import OperationView
 from swarmgate.server.services.views.view import View
 
 _JSON = "application/json"
@@ -37,6 +38,11 @@ def told(request: Request, view: View, *, status: int = 200, location: str = "")
     if request.method == "GET" and _known(request.headers.get("if-none-match", ""), tag):
         return Response(status_code=304, headers=headers)
     return Response(view.encoded, status, headers, _JSON)
+
+
+def begun(request: Request, operation: OperationView) -> Response:
+    """That something is under way which takes a while, and where it can be looked at."""
+    return told(request, operation, status=202, location=f"/v1/operations/{operation.id}")
 
 
 def secret(model: Frozen, *, status: int = 200, location: str = "") -> Response:

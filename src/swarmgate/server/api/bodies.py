@@ -55,6 +55,8 @@ class NewPassword(Body):
     """Another password."""
 
     password: str = Field(min_length=12, max_length=1000)
+    current: str = Field("", max_length=1000)
+    """The one that the account has; empty: it has none yet."""
 
 
 class NewKey(Body):

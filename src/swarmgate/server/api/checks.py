@@ -5,16 +5,15 @@ from __future__ import annotations
 from fastapi import Request
 from starlette.responses import Response
 
-from swarmgate.server.api.answers import LOOK, told
+from swarmgate.server.api.answers import BEGUN, LOOK, begun, told
 from swarmgate.server.api.parameters import GoalId
 from swarmgate.server.api.routes import routes
-from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.http.dependencies import ServicesOf, Token, Who
+from swarmgate.server.services.views.operation import OperationView
 from swarmgate.server.services.views.record import (
     AutomationView,
-    DoctorView,
     DriftView,
     HandoffView,
-    PreflightView,
     SbomView,
 )
 
@@ -39,16 +38,16 @@ async def get_automation(request: Request, services: ServicesOf, who: Who, goal:
     return told(request, await services.checks.automation(who, goal))
 
 
-@router.get("/goals/{goal}/doctor", response_model=DoctorView, responses=LOOK)
-async def get_doctor(request: Request, services: ServicesOf, who: Who, goal: GoalId) -> Response:
+@router.post("/goals/{goal}/doctor", status_code=202, response_model=OperationView, responses=BEGUN)
+async def run_doctor(request: Request, services: ServicesOf, who: Who, token: Token, goal: GoalId) -> Response:
     """Check settings, models, tools, tests and the ledger; nothing is changed. It takes an operator."""
-    return told(request, await services.checks.doctor(who, goal))
+    return begun(request, await services.checks.doctor(who, goal, token=token))
 
 
-@router.get("/goals/{goal}/preflight", response_model=PreflightView, responses=LOOK)
-async def get_preflight(request: Request, services: ServicesOf, who: Who, goal: GoalId) -> Response:
+@router.post("/goals/{goal}/preflight", status_code=202, response_model=OperationView, responses=BEGUN)
+async def run_preflight(request: Request, services: ServicesOf, who: Who, token: Token, goal: GoalId) -> Response:
     """Check whether the current phase can begin. It takes an operator."""
-    return told(request, await services.checks.preflight(who, goal))
+    return begun(request, await services.checks.preflight(who, goal, token=token))
 
 
 @router.get("/goals/{goal}/sbom", response_model=SbomView, responses=LOOK)

@@ -12,7 +12,7 @@ from swarmgate.server.api.bodies import NewCouncil, PersonalAnswer, ResumedCounc
 from swarmgate.server.api.bodies import Pattern as Named
 from swarmgate.server.api.parameters import After, AfterNumber, CouncilId, Limit, OfGoal, OfRepo
 from swarmgate.server.api.routes import routes
-from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.http.dependencies import ServicesOf, Token, Who
 from swarmgate.server.services.views.record import (
     ArgumentGraph,
     CouncilSummary,
@@ -43,9 +43,9 @@ async def list_councils(
 
 
 @router.post("/councils", status_code=202, response_model=CouncilView, responses=BEGUN)
-async def start_council(request: Request, services: ServicesOf, who: Who, body: NewCouncil) -> Response:
+async def start_council(request: Request, services: ServicesOf, who: Who, token: Token, body: NewCouncil) -> Response:
     """Begin a council: it is held as soon as a worker is free."""
-    begun = await services.councils.start(who, body.pattern, body.request, repo=body.repo, goal=body.goal)
+    begun = await services.councils.start(who, body.pattern, body.request, repo=body.repo, goal=body.goal, token=token)
     return told(request, begun, status=202, location=f"/v1/councils/{begun.id}")
 
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Path, Request
+from fastapi import Request
 from starlette.responses import Response
 
-from swarmgate.server.api.answers import BEGUN, LOOK, told
+from swarmgate.server.api.answers import BEGUN, LOOK, begun, told
 from swarmgate.server.api.bodies import GateRun
 from swarmgate.server.api.parameters import RuleId, TheGoal
 from swarmgate.server.api.routes import routes
-from swarmgate.server.http.dependencies import ServicesOf, Who
-from swarmgate.server.services.views.record import GateRunView, GateView, RuleView
+from swarmgate.server.http.dependencies import ServicesOf, Token, Who
+from swarmgate.server.services.views.operation import OperationView
+from swarmgate.server.services.views.record import GateView, RuleView
 from swarmgate.server.services.views.view import Page
 
 router = routes("Gates")
-
-_RunId = Annotated[
-    str,
-    Path(alias="run", description="Of a run of the gates.", pattern=r"^j-[0-9a-f]{12}$", examples=["j-0c1d2e3f4a5b"]),
-]
 
 
 @router.get("/gates", response_model=Page[GateView], responses=LOOK)
@@ -35,14 +29,7 @@ async def explain_rule(request: Request, services: ServicesOf, who: Who, rule: R
     return told(request, await services.gates.explain(who, goal, rule))
 
 
-@router.post("/gates", status_code=202, response_model=GateRunView, responses=BEGUN)
-async def run_gates(request: Request, services: ServicesOf, who: Who, body: GateRun) -> Response:
+@router.post("/gates", status_code=202, response_model=OperationView, responses=BEGUN)
+async def run_gates(request: Request, services: ServicesOf, who: Who, token: Token, body: GateRun) -> Response:
     """Run the gates over the work tree of a goal; no file is changed."""
-    run = await services.gates.start(who, body.goal, base=body.base, everything=body.everything, only=body.only)
-    return told(request, run, status=202, location=f"/v1/gates/runs/{run.id}")
-
-
-@router.get("/gates/runs/{run}", response_model=GateRunView, responses=LOOK)
-async def get_gate_run(request: Request, services: ServicesOf, who: Who, run: _RunId) -> Response:
-    """Look at a run of the gates; its report is kept for a day."""
-    return told(request, await services.gates.result(who, run))
+    return begun(request, await services.gates.start(who, token=token, **body.model_dump()))

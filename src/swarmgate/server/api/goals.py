@@ -9,20 +9,20 @@ from fastapi.responses import HTMLResponse
 from starlette.responses import Response
 
 from swarmgate.engine.reports.status import HistoryLine
-from swarmgate.server.api.answers import BEGUN, LOOK, told
+from swarmgate.server.api.answers import BEGUN, LOOK, begun, told
 from swarmgate.server.api.bodies import Abandonment, NewGoal, NewPullRequest, Revision
 from swarmgate.server.api.parameters import After, AfterNumber, GoalId, Limit, OfRepo, OfTask
 from swarmgate.server.api.routes import routes
-from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.http.dependencies import ServicesOf, Token, Who
 from swarmgate.server.http.etags import IfMatch
 from swarmgate.server.services.views.goal import (
     FailuresView,
     GoalSummary,
     GoalView,
     PlanView,
-    PullRequestView,
     ReportView,
 )
+from swarmgate.server.services.views.operation import OperationView
 from swarmgate.server.services.views.run import RunView
 from swarmgate.server.services.views.view import Page
 
@@ -50,9 +50,9 @@ async def list_goals(
 
 
 @router.post("/goals", status_code=202, response_model=GoalView, responses=BEGUN)
-async def create_goal(request: Request, services: ServicesOf, who: Who, body: NewGoal) -> Response:
+async def create_goal(request: Request, services: ServicesOf, who: Who, token: Token, body: NewGoal) -> Response:
     """Begin a goal: it is cloned and planned as soon as a worker is free, and its plan then waits for approval."""
-    made = await services.goals.create(who, repo=body.repo, text=body.text, spec=body.spec, source=body.source)
+    made = await services.goals.create(who, token=token, **body.model_dump())
     return told(request, made, status=202, location=f"/v1/goals/{made.id}")
 
 
@@ -124,9 +124,9 @@ async def abandon_goal(
     return told(request, await services.goals.abandon(who, goal, reason=body.reason, if_match=if_match))
 
 
-@router.post("/goals/{goal}/pull-request", response_model=PullRequestView)
+@router.post("/goals/{goal}/pull-request", status_code=202, response_model=OperationView, responses=BEGUN)
 async def open_pull_request(
-    request: Request, services: ServicesOf, who: Who, goal: GoalId, body: NewPullRequest
+    request: Request, services: ServicesOf, who: Who, token: Token, goal: GoalId, body: NewPullRequest
 ) -> Response:
     """Push the goal's branch, never by force, and open a pull request; with `check` only describe one."""
-    return told(request, await services.goals.pull_request(who, goal, **body.model_dump()))
+    return begun(request, await services.goals.pull_request(who, goal, token=token, **body.model_dump()))

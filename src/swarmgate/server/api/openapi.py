@@ -21,6 +21,7 @@ _TAGS = {
     "Runs": "The work on goals.",
     "Councils": "Discussions, decisions, debates and the rest.",
     "Gates": "The quality gates of a project.",
+    "Operations": "What takes a while: runs of the gates, doctor, preflight, pull requests.",
     "Records": "Ledger, evidence, cost, agents.",
     "Events": "Everything that happens, in one order: as a stream, a WebSocket, or page by page.",
 }

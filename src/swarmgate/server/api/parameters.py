@@ -52,6 +52,15 @@ QuestionId = Annotated[
 CouncilId = Annotated[
     str, Path(alias="council", description="Id of a council.", pattern=_NAME, examples=["20261121-224500-3f2a"])
 ]
+OperationId = Annotated[
+    str,
+    Path(
+        alias="operation",
+        description="Id of what takes a while.",
+        pattern=r"^o-[0-9a-f]{12}$",
+        examples=["o-0c1d2e3f4a5b"],
+    ),
+]
 RuleId = Annotated[
     str,
     Path(

@@ -16,6 +16,7 @@ from swarmgate.server.api import (
     decisions,
     gates,
     goals,
+    operations,
     records,
     repositories,
     runs,
@@ -23,10 +24,22 @@ from swarmgate.server.api import (
     tasks,
 )
 from swarmgate.server.api.openapi import document
-from swarmgate.server.api.routes import PREFIX
 from swarmgate.server.http.problems import http_error
 
-_ROUTERS = (goals, decisions, tasks, runs, sessions, accounts, repositories, councils, gates, records, checks)
+_ROUTERS = (
+    goals,
+    decisions,
+    tasks,
+    runs,
+    sessions,
+    accounts,
+    repositories,
+    councils,
+    gates,
+    operations,
+    records,
+    checks,
+)
 
 
 def install(app: FastAPI) -> None:
@@ -45,14 +58,12 @@ async def _not_allowed(request: Request, error: Exception) -> Response:
     """Says which methods there are at a path: the framework names only those of the first route that it tried."""
     if not isinstance(error, HTTPException):
         raise error
-    allowed = methods_at(request.url.path)
+    allowed = methods_at(request.app, request.url.path)
     headers = {**(error.headers or {}), **({"Allow": ", ".join(sorted(allowed))} if allowed else {})}
     return await http_error(request, HTTPException(error.status_code, error.detail, headers))
 
 
-def methods_at(path: str) -> frozenset[str]:
-    """The methods of all routes of a path; none where it is no path of `/v1`."""
-    if not path.startswith(f"{PREFIX}/"):
-        return frozenset()
-    routes = (route for each in _ROUTERS for route in each.router.routes if isinstance(route, APIRoute))
+def methods_at(app: FastAPI, path: str) -> frozenset[str]:
+    """The methods of all routes of a path; none where none is one of ours."""
+    routes = (route for route in app.routes if isinstance(route, APIRoute))
     return frozenset(method for route in routes if route.path_regex.match(path) for method in route.methods or ())

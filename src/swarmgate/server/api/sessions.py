@@ -44,9 +44,10 @@ async def get_me(request: Request, services: ServicesOf, who: Who) -> Response:
 
 
 @router.put("/me/password", status_code=204)
-async def set_password(services: ServicesOf, who: Who, body: NewPassword) -> None:
-    """Give oneself another password; all other sessions end."""
-    await services.accounts.set_password(who, body.password)
+async def set_password(request: Request, services: ServicesOf, who: Who, body: NewPassword) -> None:
+    """Give oneself another password, by the one that one has; all other sessions end."""
+    await session.count(request, who.account.name)
+    await services.accounts.set_password(who, body.password, current=body.current)
 
 
 @router.get("/keys", response_model=Page[ApiKey], responses=LOOK)

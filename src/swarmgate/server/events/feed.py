@@ -230,6 +230,7 @@ class Feed:
 
     async def _write(self) -> None:
         """Writes what was published, and looks now and then whether the store is still the one that it was."""
+        away = False
         while not self._closing:
             await _set(self._work, LOOK_S)
             self._work.clear()
@@ -237,9 +238,15 @@ class Feed:
                 await self._log.look()
                 await self._flush()
             except StoreAway as error:
-                _logger.warning("The feed waits for its store: %s", error.message)
+                if not away:
+                    _logger.warning("Nothing that may spend is begun before the store is back: %s", error.message)
+                away = True
                 await asyncio.sleep(RETRY_S)
                 self._work.set()
+            else:
+                if away:
+                    _logger.warning("The store is back.")
+                away = False
 
     async def _flush(self) -> None:
         while self._waiting:

@@ -44,6 +44,15 @@ def current_principal(connection: HTTPConnection) -> Principal:
     return found
 
 
+def token_of(connection: HTTPConnection) -> str:
+    """What an `Idempotency-Key` makes of a request, so that what it begins is found when it comes again; else empty."""
+    return str(connection.scope.get("state", {}).get("token", ""))
+
+
+async def _token(connection: HTTPConnection) -> str:
+    return token_of(connection)
+
+
 async def _services(connection: HTTPConnection) -> Services:
     return services_of(connection)
 
@@ -55,5 +64,7 @@ async def _principal(connection: HTTPConnection) -> Principal:
 # Asynchronous: FastAPI gives every other dependency a thread of its own, which takes ten times as long as the rest.
 ServicesOf = Annotated[Services, Depends(_services)]
 """The services, as the parameter of a route."""
+Token = Annotated[str, Depends(_token)]
+"""What tells a request that comes again under its `Idempotency-Key` from others; empty: it brings none."""
 Who = Annotated[Principal, Depends(_principal)]
 """Who asks, as the parameter of a route; a request of nobody is answered 401."""

@@ -38,6 +38,8 @@ _log = logging.getLogger("swarmgate.server")
 
 GOES_ON = ("/stop", "/pause", "/session", "/refresh", "/login", "/link", "/logout")
 """Ends of paths that spend nothing, or save: they are answered while the store is away, too."""
+COUNTS_ITSELF = "/socket.io"
+"""Below this, sockets are counted by what is mounted there: it alone knows which of them are open already."""
 CLOSE_FORBIDDEN, CLOSE_LIMIT = 4003, 4029
 """What a WebSocket is closed with that a foreign page opened, or that is one too many."""
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
@@ -153,15 +155,14 @@ class Door:
             return
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins(scope, headers):
-            await _closed(receive, send, CLOSE_FORBIDDEN, "foreign page")
+            await closed(receive, send, CLOSE_FORBIDDEN, "foreign page")
             return
-        principal: Principal | None = scope["state"]["principal"]
-        try:
-            account = principal.account.id if principal else ""
-            await self._limits.hit("sockets", Caller(account, scope["state"]["client"]))
-        except SwarmError as error:
-            await _closed(receive, send, CLOSE_LIMIT, error.message)
-            return
+        if not scope["path"].startswith(COUNTS_ITSELF):
+            try:
+                await self._limits.hit("sockets", caller_of(scope))
+            except SwarmError as error:
+                await closed(receive, send, CLOSE_LIMIT, error.message)
+                return
         await self._app(scope, receive, send)
 
     def _who_and_where(self, scope: Scope, headers: dict[str, str], peer: str) -> None:
@@ -224,7 +225,13 @@ class _Outgoing:
         await response(self._scope, receive, self)
 
 
-async def _closed(receive: Receive, send: Send, code: int, reason: str) -> None:
+def caller_of(scope: Scope) -> Caller:
+    """Whom a request that passed the door is counted for."""
+    principal: Principal | None = scope["state"]["principal"]
+    return Caller(principal.account.id if principal else "", scope["state"]["client"])
+
+
+async def closed(receive: Receive, send: Send, code: int, reason: str) -> None:
     """Takes a WebSocket and closes it: only then does the client learn the code."""
     await receive()
     await send({"type": "websocket.accept"})

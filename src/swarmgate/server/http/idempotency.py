@@ -1,15 +1,18 @@
 """`Idempotency-Key`: a request that is sent again is answered as it was the first time, and done once.
 
 Only answers that say that something was done are kept, for a day; what was refused may be tried again under the same
-key. An answer that holds a secret (`Cache-Control: no-store` of its route) is told once: the second one says that.
+key. One that a kill cut short is done again under it: what it began by then is found by its token (`scope["state"]`).
+An answer that holds a secret (`Cache-Control: no-store` of its route) is told once: the second one says that.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
 import re
+import secrets
 from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -22,7 +25,7 @@ KIND = "idempotency"
 """What the answers are called in the store."""
 KEPT_S = 24 * 3600.0
 WORKING_S = 3600.0
-"""Seconds after which a request that never ended, as its server was killed, may be made again under its key."""
+"""Seconds for which it is known that a request is at work."""
 _MOST_BYTES = 1024 * 1024
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 _FIRST_ERROR = 400
@@ -65,7 +68,7 @@ class Replays:
     """
 
     def __init__(self, store: Store) -> None:
-        self._store = store
+        self._store, self._process, self._turn = store, secrets.token_hex(8), asyncio.Lock()
 
     async def once(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, owner: str, body: bytes) -> None:
         """Has a request done and answered, or answered as it was before.
@@ -89,10 +92,11 @@ class Replays:
             raise BadRequest("Idempotency-Key has 1 to 200 characters, without blanks.")
         key = _hash(owner, scope["method"], scope["path"], said)
         request = _hash(scope.get("query_string", b"").decode("latin-1"), body.hex())
-        working = json.dumps({"request": request}).encode()
-        if not await self._store.put(KIND, key, working, ttl_s=WORKING_S, only_new=True):
+        token = await self._begin(key, request)
+        if not token:
             await self._again(key, request, send)
             return
+        scope["state"]["token"] = token
         answer = _Answer()
 
         async def recorded(message: Message) -> None:
@@ -107,6 +111,23 @@ class Replays:
         finally:
             if not answer.done:
                 await self._store.delete(KIND, key)
+
+    async def _begin(self, key: str, request: str) -> str:
+        """The token under which this request is done; empty: it was done, or is at work.
+
+        A home has one server, and its accounts are in the key: where another process began it, that one is gone, and it
+        is done again under the token that it had.
+        """
+        mine = {"request": request, "process": self._process, "token": secrets.token_hex(6)}
+        if await self._store.put(KIND, key, json.dumps(mine).encode(), ttl_s=WORKING_S, only_new=True):
+            return mine["token"]
+        async with self._turn:
+            kept = json.loads(await self._store.get(KIND, key) or b"{}")
+            if kept.get("request") != request or "status" in kept or kept["process"] == self._process:
+                return ""
+            again = {**mine, "token": kept["token"]}
+            await self._store.put(KIND, key, json.dumps(again).encode(), ttl_s=WORKING_S)
+        return str(again["token"])
 
     async def _again(self, key: str, request: str, send: Send) -> None:
         kept = json.loads(await self._store.get(KIND, key) or b"{}")

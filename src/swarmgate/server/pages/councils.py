@@ -10,6 +10,7 @@ from fastapi import Form, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
+from swarmgate.council.decision.model import Strategy
 from swarmgate.council.discussion.argument.graph import Edge, Graph, Node
 from swarmgate.council.discussion.view.svg_layout import HEIGHT, WIDTH, relations
 from swarmgate.errors import SwarmError
@@ -18,11 +19,12 @@ from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.pages.needs import Text
 from swarmgate.server.pages.routing import router
 from swarmgate.server.pages.shell import page, went_on
-from swarmgate.server.services.views.record import ArgumentGraph, UtteranceView, VotesView
+from swarmgate.server.services.views.record import ArgumentGraph, CouncilView, UtteranceView, VotesView
 
 routes = router()
 
-_ROWS, _SAID = 50, 500
+_ROWS, _SAID, _CHOICES = 50, 500, 100
+_PLACES = {1: "First", 2: "Second", 3: "Third", 4: "Fourth", 5: "Fifth"}
 Names = Annotated[str, Form(max_length=2000)]
 PATTERNS = {
     "discussion": ("topic", "experts discuss until they agree, or know why not"),
@@ -50,6 +52,19 @@ class Speech(NamedTuple):
     round: int
     time: str
     text: str
+
+
+class Ballot(NamedTuple):
+    """What a person is asked for: `approval` or `ranked` of options, else a `stand`; and who is waited for."""
+
+    kind: str
+    options: tuple[str, ...]
+    people: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places of a ranking, in words."""
+        return tuple(f"{_PLACES.get(number, f'{number}th')} choice" for number in range(1, len(self.options) + 1))
 
 
 class Table(NamedTuple):
@@ -123,6 +138,7 @@ async def council(request: Request, services: ServicesOf, who: Who, id: str) -> 
         width=WIDTH,
         height=HEIGHT,
         acts=_ACTS.get(view.status, ()),
+        ballot=ballot(view) if view.waits else None,
         may_run=who.may(Role.OPERATOR, view.repo),
         may_answer=who.may(Role.APPROVER, view.repo),
     )
@@ -136,7 +152,8 @@ async def act(
     verb: Literal["stop", "resume", "answer"],
     text: Text = "",
     stand: Annotated[Literal["", "agree", "disagree", "abstain"], Form()] = "",
-    options: Names = "",
+    options: Annotated[list[str], Form(max_length=_CHOICES)] = [],  # noqa: B006 - FastAPI copies it
+    person: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
     """Stops a council, has it go on, or gives the vote of a person that it waits for."""
     match verb:
@@ -145,10 +162,18 @@ async def act(
         case "resume":
             await services.councils.resume(who, id)
         case "answer":
-            vote = {"stand": stand, "options": _names(options), "reason": text}
-            await services.councils.answer(who, id, vote)
+            vote = {"stand": stand, "options": [each for each in options if each], "reason": text}
+            await services.councils.answer(who, id, vote, person=person)
     done = {"stop": "It ends at the next safe point.", "resume": "It goes on.", "answer": "Said."}
     return went_on(f"/councils/{id}", done[verb])
+
+
+def ballot(view: CouncilView) -> Ballot:
+    """What is asked of the people whom a decision waits for."""
+    decision = view.data.get("decision") or {}
+    strategy = decision.get("strategy")
+    kind = strategy if strategy in {Strategy.APPROVAL, Strategy.RANKED} else "stand"
+    return Ballot(str(kind), tuple(decision.get("options") or ()), view.waits_for)
 
 
 def _names(text: str) -> list[str]:

@@ -20,7 +20,7 @@ from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES, PATCH, TESTS
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.pages.changes import Change, change_in
-from swarmgate.server.pages.needs import Back, Seq, Text
+from swarmgate.server.pages.needs import Back, Seq, Sure, Text, require_sure
 from swarmgate.server.pages.routing import router
 from swarmgate.server.pages.shell import page, went_on
 from swarmgate.server.services.views.goal import GoalView, TaskRow
@@ -109,10 +109,11 @@ async def goal(request: Request, services: ServicesOf, who: Who, goal: str) -> R
     """One goal: its phases and tasks, and the stream of its run."""
     view = await services.goals.get(who, goal)
     after = str(max(0, view.seq - _LINES))
-    rows, history, waiting = await asyncio.gather(
+    rows, history, waiting, operations = await asyncio.gather(
         services.tasks.list(who, goal, limit=_TASKS),
         _history(services, who, goal, after),
         services.needs.list(who),
+        services.operations.of(who, goal),
     )
     return await page(
         request,
@@ -123,6 +124,7 @@ async def goal(request: Request, services: ServicesOf, who: Who, goal: str) -> R
         phases=_phases(view, rows.items),
         history=list(reversed(history)),
         needs=[each for each in waiting.items if each.goal == goal],
+        operations=operations,
         acts=() if view.state == "idle" and view.waiting else _ACTS[view.state],
         may_run=who.may(Role.OPERATOR, view.repo),
         may_revise=who.may(Role.APPROVER, view.repo),
@@ -168,8 +170,9 @@ async def run(
 
 
 @routes.post("/goals/{goal}/abandon")
-async def abandon(services: ServicesOf, who: Who, goal: str, text: Text, seq: Seq = 0) -> Response:
+async def abandon(services: ServicesOf, who: Who, goal: str, text: Text, seq: Seq = 0, sure: Sure = "") -> Response:
     """Ends a goal before it is done."""
+    require_sure(sure)
     await services.goals.abandon(who, goal, reason=text, if_match=seq or None)
     return went_on(f"/goals/{goal}", "The goal was ended.")
 
@@ -207,6 +210,7 @@ async def task(request: Request, services: ServicesOf, who: Who, goal: str, task
         attempts=attempts,
         changes={number: each for number, each in zip(numbers, kept, strict=True) if each},
         need=next((each for each in waiting.items if each.goal == goal and each.task == task and each.ways), None),
+        may_undo=who.may(Role.OPERATOR, view.repo) and of.state in {"idle", "failed"} and bool(attempts),
     )
 
 

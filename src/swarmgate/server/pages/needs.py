@@ -16,7 +16,7 @@ from swarmgate.domain.review.finding import GateReport, GateStatus
 from swarmgate.domain.usage import Usage, cost_in_words
 from swarmgate.engine.reports.checkpoint import Checkpoint
 from swarmgate.engine.reports.status import TaskReport
-from swarmgate.errors import IllegalMove, NotFound
+from swarmgate.errors import IllegalMove, NotFound, UsageError
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.http.dependencies import ServicesOf, Who
 from swarmgate.server.pages.changes import Change, change_of
@@ -46,6 +46,18 @@ _TONES = {"approval": "busy", "question": "busy", "council": "busy", "limit": "w
 Text = Annotated[str, Form(max_length=_TEXT)]
 Back = Annotated[str, Form(max_length=500)]
 Seq = Annotated[int, Form(ge=0)]
+Sure = Annotated[Literal["", "yes"], Form()]
+"""A box that is ticked or not."""
+
+
+def require_sure(sure: str) -> None:
+    """Insists that a box was ticked which says what is about to be done.
+
+    Raises:
+        UsageError: it was not.
+    """
+    if sure != "yes":
+        raise UsageError("Nothing was done: that has to be confirmed.", hint="Tick the box that says what happens.")
 
 
 class NumberedPhase(NamedTuple):
@@ -210,16 +222,23 @@ async def way_out(
     services: ServicesOf,
     who: Who,
     goal: str,
-    do: Literal["retry", "skip", "override", "revise", "run", "plan", "resume", "approve"],
+    do: Literal["retry", "skip", "override", "undo", "revise", "run", "plan", "resume", "approve"],
     text: Text = "",
     task: Annotated[str, Form(max_length=50)] = "",
     need: Annotated[str, Form(max_length=100)] = "",
     seq: Seq = 0,
     back: Back = "/",
+    sure: Sure = "",
+    dependents: Sure = "",
 ) -> Response:
-    """Takes one of the ways out of what stands still."""
+    """Takes one of the ways out of what stands still, or takes a task back."""
     expect = seq or None
     match do:
+        case "undo":
+            require_sure(sure)
+            await services.tasks.undo(
+                who, goal, task, reason=text, with_dependents=dependents == "yes", if_match=expect
+            )
         case "retry":
             await services.tasks.retry(who, goal, task, note=text, if_match=expect)
         case "skip":
@@ -243,6 +262,7 @@ async def _told(services: ServicesOf, who: Principal, goal: str, do: str) -> str
         "retry": "It is tried again.",
         "skip": "The task was given up.",
         "override": "The rejection was overruled.",
+        "undo": "The task was taken back: its commit is reverted, and it is to be done again.",
         "revise": "The architect changes the plan.",
         "approve": "Approved.",
     }

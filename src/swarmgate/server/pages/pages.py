@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from swarmgate.server.pages import cost, councils, goals, ledgers, login, needs, settings
+from swarmgate.server.pages import cost, councils, goals, ledgers, login, needs, operations, settings
 from swarmgate.server.pages.routing import error_page
 from swarmgate.server.pages.shell import STATIC
 
@@ -37,7 +37,7 @@ def install(app: FastAPI) -> None:
 
     Its errors are handled already: a browser that goes to where nothing is gets a page, everybody else what they got.
     """
-    for each in (login, needs, goals, councils, cost, ledgers, settings):
+    for each in (login, needs, goals, operations, councils, cost, ledgers, settings):
         app.router.routes.extend(each.routes.routes)  # as those of the interface: a router in a router takes its time
     app.add_exception_handler(HTTPException, _for_browsers(app.exception_handlers[HTTPException]))
     app.mount("/static", _Static(directory=STATIC), name="static")

@@ -14,6 +14,7 @@ from swarmgate.domain.base import Frozen
 from swarmgate.errors import UsageError
 from swarmgate.server.accounts.model import EVERY_REPOSITORY, Principal, Role
 from swarmgate.server.http.dependencies import ServicesOf, Who
+from swarmgate.server.http.login import session
 from swarmgate.server.notices.subscriptions import Subscription
 from swarmgate.server.pages.routing import router
 from swarmgate.server.pages.shell import page, set_theme, went_on
@@ -53,6 +54,7 @@ async def _page(request: Request, services: ServicesOf, who: Principal, secret: 
         "settings",
         who,
         keys=keys.items,
+        has_password=who.account.has_password,
         browsers=len(browsers),
         push_key=services.browsers.key,
         admin=admin,
@@ -73,9 +75,10 @@ async def theme(who: Who, theme: Short = "") -> Response:
 
 
 @routes.post("/settings/password")
-async def password(services: ServicesOf, who: Who, password: Short) -> Response:
-    """Gives who looks another password."""
-    await services.accounts.set_password(who, password)
+async def password(request: Request, services: ServicesOf, who: Who, password: Short, current: Short = "") -> Response:
+    """Gives who looks another password, by the one that they have."""
+    await session.count(request, who.account.name)
+    await services.accounts.set_password(who, password, current=current)
     return went_on(_HERE, "The password is set.", "Your other sessions have ended.")
 
 

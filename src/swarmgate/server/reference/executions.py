@@ -136,7 +136,7 @@ class Executions:
         self._councils = councils
 
     async def begin(
-        self, who: Principal, pattern: PatternName, body: AnyBody, *, repo: str = "", goal: str = ""
+        self, who: Principal, pattern: PatternName, body: AnyBody, *, repo: str = "", goal: str = "", token: str = ""
     ) -> Begun:
         """Begins a council, or answers from that of the same request.
 
@@ -146,6 +146,7 @@ class Executions:
             body: of the request; an id in it is the client's own word for a task, and never ours.
             repo: in which repository; empty: the only one.
             goal: in whose project; empty: in none.
+            token: as of `Councils.start`.
 
         Raises:
             SwarmError: as `Councils.start`; or the request names what there is not.
@@ -158,18 +159,21 @@ class Executions:
             return Begun(id, kind, over=results.nothing_selected(id, now()))
         said = {"pattern": pattern, "body": body.model_dump(mode="json", by_alias=True, exclude_unset=True)}
         view, cached = await self._councils.answered(
-            who, asked.pattern, asked.arguments, repo=repo, goal=goal, asked=said
+            who, asked.pattern, asked.arguments, repo=repo, goal=goal, asked=said, token=token
         )
         return Begun(view.id, kind, cached)
 
-    async def execute(self, who: Principal, agent: str, body: ExecutionBody, *, repo: str = "") -> Begun:
+    async def execute(
+        self, who: Principal, agent: str, body: ExecutionBody, *, repo: str = "", token: str = ""
+    ) -> Begun:
         """Asks one agent of the registry.
 
         Raises:
             SwarmError: as `begin`.
         """
         task = Task(id="execute", agent_id=agent, prompt=body.prompt, timeout_ms=body.timeout_ms)
-        return await self.begin(who, "sequential", OrchestrationBody(tasks=(task,), context=body.context), repo=repo)
+        whole = OrchestrationBody(tasks=(task,), context=body.context)
+        return await self.begin(who, "sequential", whole, repo=repo, token=token)
 
     async def ended(self, who: Principal, id: str, *, within_s: float) -> Seen:  # noqa: A002 - the field's name
         """A council when it has ended, or as it stands after so many seconds.

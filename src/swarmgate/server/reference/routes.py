@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from swarmgate.errors import SwarmError, UsageError
 from swarmgate.server.accounts.model import Principal
-from swarmgate.server.http.dependencies import ServicesOf, Who, principal_of
+from swarmgate.server.http.dependencies import ServicesOf, Who, principal_of, token_of
 from swarmgate.server.reference import counting, registry
 from swarmgate.server.reference.bodies import (
     CritiqueBody,
@@ -27,7 +27,12 @@ from swarmgate.server.reference.envelope import EnvelopeRoute, answer, failure, 
 from swarmgate.server.reference.executions import FAILED, LONGEST_S, Begun, Executions, Kind, Seen, generic, kind_of
 
 PREFIX = "/api/v1/agents"
-router = APIRouter(prefix=PREFIX, route_class=EnvelopeRoute, tags=["ADR 0007"])
+router = APIRouter(
+    prefix=PREFIX,
+    route_class=EnvelopeRoute,
+    tags=["ADR 0007"],
+    generate_unique_id_function=lambda route: f"agents_{route.name}",
+)
 
 _WAIT = re.compile(r"(?:^|,)\s*wait\s*=\s*(\d{1,6})\s*(?:,|;|$)", re.ASCII)
 _YES, _NO = ("true", "yes"), ("", "false", "no", "0")
@@ -120,7 +125,7 @@ async def execute(
     """Asks one agent."""
     run = Executions(services.councils)
     registry.registration(await run.agents(who, repo=where.repo), id)
-    begun = await run.execute(who, id, body, repo=where.repo)
+    begun = await run.execute(who, id, body, repo=where.repo, token=token_of(request))
     return await _answered(request, run, who, where, begun)
 
 
@@ -233,7 +238,7 @@ async def _begun(
     request: Request, services: Any, who: Principal, where: Where, pattern: PatternName, body: Any
 ) -> Response:
     run = Executions(services.councils)
-    begun = await run.begin(who, pattern, body, repo=where.repo, goal=where.goal)
+    begun = await run.begin(who, pattern, body, repo=where.repo, goal=where.goal, token=token_of(request))
     return await _answered(request, run, who, where, begun)
 
 

@@ -75,6 +75,10 @@ class Sockets:
         await self._watching.close()
         await self._io.shutdown()
 
+    def has(self, connection: str) -> bool:
+        """Whether a connection of that id is open: long polling and what it is upgraded to come back to it."""
+        return connection in self._io.eio.sockets
+
     # --- who comes and goes ---
 
     async def _connect(self, sid: str, environ: Mapping[str, Any], auth: Any = None) -> None:

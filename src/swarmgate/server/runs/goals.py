@@ -34,6 +34,11 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
+def new_id(kind: str, token: str) -> str:
+    """An id: of a request that may come again the one that its token says, else one that nobody can guess."""
+    return f"{kind}-{token or secrets.token_hex(6)}"
+
+
 class Goals:
     """The goals of one server. Threads and processes may share it.
 
@@ -63,7 +68,9 @@ class Goals:
         self.records = Records(home / "goals", "goal.json", Goal)
         self._archive = Records(home / "archive", "goal.json", Goal)
 
-    def create(self, repo: str, text: str, *, spec: str = "", source: str = "", owner: str, by: str) -> Goal:
+    def create(
+        self, repo: str, text: str, *, spec: str = "", source: str = "", owner: str, by: str, token: str = ""
+    ) -> Goal:
         """Writes a new goal down, with a plan as what is wanted of it. Its clone is made by the worker.
 
         Args:
@@ -73,6 +80,7 @@ class Goals:
             source: the name of the file that it is from.
             owner: the id of the account.
             by: who asked, as an actor.
+            token: 12 hex digits of a request that may come again: `begun` finds the goal by it; empty: none.
 
         Raises:
             NotFound: there is no such repository.
@@ -82,7 +90,7 @@ class Goals:
         repository = self.repositories.get(repo)
         if not text.strip():
             raise UsageError("There is no goal to plan.", hint="Say what is wanted, in your words.")
-        id, asked = f"g-{secrets.token_hex(6)}", now()  # noqa: A001 - the field's name
+        id, asked = new_id("g", token), now()  # noqa: A001 - the field's name
         clone = self.records.folder(id) / clones.WORK
         wanted = Wanted(verb=Verb.PLAN, arguments={"spec": spec, "source": source}, by=by, asked=asked)
         return self.records.put(
@@ -98,6 +106,10 @@ class Goals:
                 wanted=wanted,
             )
         )
+
+    def begun(self, token: str) -> Goal | None:
+        """The goal that a request with that token began, where it is not put away; None: it began none."""
+        return self.records.find(new_id("g", token))
 
     def _fleet_of(self, repository: Repository, clone: Path) -> str:
         """The fleet's name of a repository; empty: its goals are worked on here, as those of a folder in one are."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from swarmgate.journal.disk_errors import writing
 from swarmgate.server.runs import clones, patterns
-from swarmgate.server.runs.goals import Goals, now, require_known
+from swarmgate.server.runs.goals import Goals, new_id, now, require_known
 from swarmgate.server.runs.model import HOLD, Council, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.workspace import system
@@ -40,6 +39,7 @@ class Jobs:
         owner: str,
         by: str,
         asked: Mapping[str, Any] | None = None,
+        token: str = "",
     ) -> Council:
         """Writes a council down, to be held; `Runs.hold` has it begin at once.
 
@@ -51,6 +51,7 @@ class Jobs:
             owner: the id of the account.
             by: who asked, as an actor.
             asked: the request as it came, JSON-ready, for a face that has words of its own for it; None: there is none.
+            token: as of `Goals.create`.
 
         Raises:
             NotFound: there is no such goal or repository.
@@ -64,7 +65,7 @@ class Jobs:
         created = now()
         return self.records.put(
             Council(
-                id=f"k-{secrets.token_hex(6)}",
+                id=new_id("k", token),
                 pattern=pattern,
                 repo=repo,
                 goal=goal,
@@ -76,6 +77,10 @@ class Jobs:
                 wanted=Wanted(verb=HOLD, by=by, asked=created),
             )
         )
+
+    def begun(self, token: str) -> Council | None:
+        """The council that a request with that token began; None: it began none."""
+        return self.records.find(new_id("k", token))
 
     def list(self, repo: str = "", goal: str = "") -> tuple[Council, ...]:
         """All of them, of one repository or goal or of all, the newest first."""

@@ -30,6 +30,8 @@ from swarmgate.server.runs.scheduler import Scheduler
 from swarmgate.server.runs.worker import Setup
 from swarmgate.server.runs.workers import Workers
 
+_WORDS = {HOLD: "The council", Verb.PLAN: "The plan", Verb.REVISE: "A change of the plan", Verb.RUN: "A run"}
+"""What is wanted, as people call it."""
 _LOOK_S = 5.0
 """Seconds between two looks at the goals of a fleet that nobody here follows."""
 _log = logging.getLogger(__name__)
@@ -312,8 +314,12 @@ def _wanting(record: Any, wanted: Wanted) -> Any:
         IllegalMove: something is already.
     """
     if record.wanted is not None:
-        hint = "Resume it." if record.wanted.paused else "Wait for it, or stop it."
-        raise IllegalMove(f"{record.wanted.verb} is wanted already.", hint=hint)
+        paused = record.wanted.paused
+        what = _WORDS.get(record.wanted.verb, record.wanted.verb)
+        raise IllegalMove(
+            f"{what} is {'paused' if paused else 'under way, or waits for its turn'} already.",
+            hint="Resume it." if paused else "Wait for it, or stop it.",
+        )
     return record.model_copy(update={"wanted": wanted})
 
 

@@ -10,6 +10,8 @@ from swarmgate.domain.state.state import Planning
 from swarmgate.domain.state.unattended import Until
 from swarmgate.engine.reports.outcome import EXIT_CODES, RunOutcome
 from swarmgate.errors import UsageError
+from swarmgate.journal.lock import forget_renamed
+from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.runs import handed
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.model import Goal, Verb, Wanted
@@ -30,7 +32,10 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
     if goal.fleet:
         return await handed.work(session, goals, goal)
     session.check()
-    swarm = session.swarm(goals.prepare(goal))
+    project = goals.prepare(goal)
+    if goal.kind == "clone":
+        forget_renamed(SwarmFolder(project).lock)  # nobody else works in it
+    swarm = session.swarm(project)
     session.check()
     outcome = await _VERBS[Verb(session.wanted.verb)](swarm, goal, session.wanted)
     return EXIT_CODES[outcome.waiting]

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from swarmgate.config import Config, Telemetry
 from swarmgate.errors import LedgerLocked, NotFound, Stopped
-from swarmgate.journal.lock import WriterLock, live_owner, read_owner
+from swarmgate.journal.lock import WriterLock, forget_renamed
 from swarmgate.project import Project
 from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs import held, worked
@@ -27,7 +27,6 @@ from swarmgate.server.runs.model import Ended, Wanted
 from swarmgate.server.runs.records import Records
 from swarmgate.server.runs.session import LOG, Session
 from swarmgate.server.telemetry.spans import exported
-from swarmgate.workspace import system
 
 _LARGEST_LOG = 1_000_000
 
@@ -93,9 +92,7 @@ def _work(
 
 def _locked(lock: Path) -> WriterLock:
     """The lock of a record; a dead owner on a host of another name is none: the disk is this machine's own."""
-    owner = read_owner(lock)
-    if owner and owner.get("host") != system.host() and not live_owner(lock):
-        lock.unlink(missing_ok=True)
+    forget_renamed(lock)
     return WriterLock(lock, place="worker")
 
 

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from swarmgate.errors import UsageError
 from swarmgate.journal.lock import live_owner
 from swarmgate.server.runs import worker
 from swarmgate.server.runs.worker import Kind, Setup
@@ -74,9 +75,17 @@ class Workers:
 
     Args:
         setup: what they need to know.
+
+    Raises:
+        UsageError: a worker makes them, since the script that serves has no guard.
     """
 
     def __init__(self, setup: Setup) -> None:
+        if getattr(multiprocessing.current_process(), "_inheriting", False):  # a worker that imports its script
+            raise UsageError(
+                "The script that serves does so whenever it is imported, and every worker imports it. "
+                'Put what starts the server below: if __name__ == "__main__":'
+            )
         self._setup = setup
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([_LOADED])

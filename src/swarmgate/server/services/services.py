@@ -26,6 +26,7 @@ from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.goals.goals import Goals
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.goals.tasks import Tasks
+from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.people.accounts import Accounts
 from swarmgate.server.services.people.browsers import Browsers
 from swarmgate.server.services.people.repositories import Repositories
@@ -64,6 +65,7 @@ class Services:
     gates: Gates
     agents: Agents
     checks: Checks
+    operations: Operations
     browsers: Browsers
     events: Events
     settings: Config
@@ -100,7 +102,8 @@ class Services:
         access, readings, acting = Access(repositories, goals, jobs), Readings(goals), Acting(goals)
         owner = _names(accounts)
         runs = Runs(access, readings, queue)
-        known = Goals(access, readings, acting, runs, owner)
+        operations = Operations(access, store, asyncio.Semaphore(settings.server.concurrency))
+        known = Goals(access, readings, acting, runs, operations, owner)
         approvals = Approvals(access, readings, acting, runs)
         questions = Questions(access, readings, acting, runs)
         return cls(
@@ -116,9 +119,10 @@ class Services:
             ledger=Ledgers(access, readings),
             evidence=Evidence(access, readings),
             cost=Cost(access, readings),
-            gates=Gates(access, acting, store, asyncio.Semaphore(settings.server.concurrency)),
+            gates=Gates(access, operations, goals.environ),
             agents=Agents(access, readings),
-            checks=Checks(access, readings),
+            checks=Checks(access, readings, acting, operations),
+            operations=operations,
             browsers=browsers,
             events=Events(access, feed),
             settings=settings,

@@ -28,6 +28,8 @@ from swarmgate.version import __version__
 def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url: str = "") -> FastAPI:
     """Makes the application; what works beside requests begins with its lifespan and ends with it.
 
+    A script that serves it does so below `if __name__ == "__main__":`, since its workers import the script.
+
     Args:
         settings: the merged settings of the user, with `[server]`.
         home: the folder of what the server keeps; it is made where it is not there.

@@ -50,7 +50,8 @@ def prepared(home: Path) -> Path:
             home.chmod(_PRIVATE)
     except OSError as error:
         raise UsageError(
-            f"{home}: {error.strerror or error}", hint="Name another folder for what the server keeps: --home DIR"
+            f"The server cannot keep anything in {home}: {error.strerror or error}",
+            hint="Name another folder, which it can make and write to: --home DIR",
         ) from None
     return home
 
@@ -65,8 +66,10 @@ def taken(home: Path, url: str) -> Iterator[None]:
     lock = WriterLock(home / LOCK, place=url)
     try:
         lock.acquire()
-    except LedgerLocked:
+    except LedgerLocked as error:
         owner = serving_at(home)
+        if not owner:  # nobody holds it: what it names is what a machine of another name left
+            raise IllegalMove(f"{home} is taken. {error.message}", hint=error.hint) from None
         raise IllegalMove(
             f"Another server works in {home}: {describe(owner)}, at {owner.get('place', '?')}.",
             hint="Use that one, end it, or name another folder: --home DIR",

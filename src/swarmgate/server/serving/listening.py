@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -17,6 +19,9 @@ from swarmgate.errors import UsageError
 _GRACE_S = 10
 """Seconds that open requests have to come to their end."""
 _BACKLOG = 2048
+_PEM = (
+    "They are two PEM files that the server's user can read: a certificate with its chain, and its key, not encrypted"
+)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -38,6 +43,28 @@ def bind(host: str, port: int) -> socket.socket:
             hint="Name another one: swarm serve --port 0 takes any that is free",
         ) from None
     return bound
+
+
+def require_tls(settings: Server) -> None:
+    """Insists that certificate and key can be used, where there are any.
+
+    Raises:
+        UsageError: they cannot be read, or do not belong together.
+    """
+    if not settings.tls:
+        return
+    for name, place in (("tls_cert", settings.tls_cert), ("tls_key", settings.tls_key)):
+        try:
+            Path(place).read_bytes()
+        except OSError as error:
+            raise UsageError(f"[server] {name}: {place}: {error.strerror or error}", hint=_PEM) from None
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key, lambda: "")
+    except (ssl.SSLError, OSError) as error:
+        reason = getattr(error, "reason", "") or error
+        raise UsageError(
+            f"[server] tls_cert {settings.tls_cert} with tls_key {settings.tls_key} cannot be used: {reason}", hint=_PEM
+        ) from None
 
 
 def address(bound: socket.socket, *, tls: bool = False) -> str:

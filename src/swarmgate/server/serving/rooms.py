@@ -146,4 +146,5 @@ class Rooms:
             stack.push_async_callback(self.notifier.close)
             await self.runs.start()
             stack.push_async_callback(self.runs.close)
+            stack.push_async_callback(self.services.operations.close)
             yield

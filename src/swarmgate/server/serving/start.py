@@ -18,7 +18,7 @@ from swarmgate.server.accounts.exposure import exposure, is_loopback
 from swarmgate.server.serving import demo
 from swarmgate.server.serving import home as homes
 from swarmgate.server.serving.app import create_app
-from swarmgate.server.serving.listening import Listener, address, bind
+from swarmgate.server.serving.listening import Listener, address, bind, require_tls
 from swarmgate.server.serving.rooms import Rooms
 from swarmgate.server.telemetry import logs
 
@@ -83,6 +83,7 @@ def serve(
         if wanted.demo:
             place = stack.enter_context(demo.staged())
             home, project = home or place / "home", place / "shortener"
+        require_tls(settings.server)
         bound = stack.enter_context(bind(settings.server.host, settings.server.port))
         url = settings.server.public_url or address(bound, tls=settings.server.tls)
         folder = homes.prepared(homes.place(settings, home))

@@ -64,11 +64,11 @@ def chat(model: object, said: Iterable[tuple[str, str]], tools: Sequence[object]
 
 
 def texts(content: Any) -> str:
-    """The text of a content, which is a text or a list of parts."""
+    """The text of a content: a text, or a list of parts; a result of a tool has parts of its own."""
     if isinstance(content, str):
         return content
-    parts = content if isinstance(content, list) else []
-    return "".join(str(each.get("text", "")) for each in parts if isinstance(each, Mapping))
+    parts = [each for each in content if isinstance(each, Mapping)] if isinstance(content, list) else []
+    return "".join(str(each["text"]) if "text" in each else texts(each.get("content")) for each in parts)
 
 
 def calls(completion: Body) -> list[tuple[str, str, str]]:

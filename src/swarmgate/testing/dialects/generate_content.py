@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from swarmgate.testing.dialects.dialect import Body, Dialect, calls, chat, parsed, text_of, texts
@@ -15,12 +16,17 @@ _PATH = re.compile(r"/models/([^/:]+):(?:stream)?[gG]enerateContent$")
 def _asked(body: Body, path: str) -> dict[str, Any]:
     named = _PATH.search(path.split("?", maxsplit=1)[0])
     said = [
-        (_ROLES.get(str(each.get("role")), str(each.get("role", "user"))), texts(each.get("parts")))
+        (_ROLES.get(str(each.get("role")), str(each.get("role", "user"))), _text(each.get("parts") or ()))
         for each in body.get("contents") or ()
     ]
     system = texts((body.get("systemInstruction") or {}).get("parts"))
     tools = [one.get("name") for each in body.get("tools") or () for one in each.get("functionDeclarations") or ()]
     return chat(named[1] if named else "", [*([("system", system)] if system else []), *said], tools)
+
+
+def _text(parts: Iterable[Body]) -> str:
+    results = (each["functionResponse"].get("response") for each in parts if "functionResponse" in each)
+    return texts(parts) + "".join(json.dumps(each) for each in results)
 
 
 def _said(completion: Body, body: Body) -> dict[str, Any]:

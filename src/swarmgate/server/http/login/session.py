@@ -30,7 +30,7 @@ async def by_password(connection: HTTPConnection, name: str, password: str) -> A
         TooMany: of this address, or for this account.
     """
     accounts = _accounts(connection)
-    await _count(connection, name.casefold())
+    await count(connection, name)
     try:
         loop = asyncio.get_running_loop()
         account = await loop.run_in_executor(_HASHING, accounts.check_password, name, password)
@@ -47,7 +47,7 @@ async def by_link(connection: HTTPConnection, token: str) -> Account:
         Unauthenticated: it was used, is over, or is wrong.
         TooMany: of this address.
     """
-    await _count(connection, "")
+    await count(connection, "")
     try:
         principal = await asyncio.to_thread(_accounts(connection).redeem, token)
     except Unauthenticated:
@@ -87,7 +87,7 @@ async def refreshed(connection: HTTPConnection, refresh_token: str) -> Tokens:
         Unauthenticated: it is over, revoked or wrong, or was used before.
         TooMany: of this address.
     """
-    await _count(connection, "")
+    await count(connection, "")
     return await asyncio.to_thread(_accounts(connection).refresh, refresh_token)
 
 
@@ -100,9 +100,18 @@ async def end(connection: HTTPConnection, response: Response, principal: Princip
         response.delete_cookie(name, path="/", secure=tls, httponly=True, samesite="lax")
 
 
-async def _count(connection: HTTPConnection, name: str) -> None:
+async def count(connection: HTTPConnection, name: str) -> None:
+    """Counts an attempt to prove an account.
+
+    Args:
+        connection: whose address it is counted for, too.
+        name: of the account, in whatever case; empty: of none.
+
+    Raises:
+        TooMany: of this address, or for this account.
+    """
     limits: RateLimits = connection.app.state.limits
-    await limits.hit("logins", Caller(name, connection.scope["state"]["client"]))
+    await limits.hit("logins", Caller(name.casefold(), connection.scope["state"]["client"]))
 
 
 async def _write_down(connection: HTTPConnection, actor: str, action: str, subject: str, detail: str) -> None:

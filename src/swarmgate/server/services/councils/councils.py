@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from swarmgate.council.decision.user_choices import PersonalVote, counted
 from swarmgate.council.requests.seats import checked
@@ -22,7 +22,7 @@ from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Council
 from swarmgate.server.runs.runs import Runs
 from swarmgate.server.services.councils.reading import APART, CouncilReading, Held
-from swarmgate.server.services.councils.record import argument_graph, utterances, votes
+from swarmgate.server.services.councils.record import OnRecord, argument_graph, utterances, votes
 from swarmgate.server.services.reading.access import Access
 from swarmgate.server.services.reading.paging import numbered, page
 from swarmgate.server.services.views.record import (
@@ -35,6 +35,8 @@ from swarmgate.server.services.views.record import (
 from swarmgate.server.services.views.view import Page
 from swarmgate.server.store.model import Store
 
+V = TypeVar("V", ArgumentGraph, VotesView)
+
 RESULT_S = 24 * 3600.0
 """Seconds for which the result of a council answers the same request."""
 
@@ -42,6 +44,8 @@ METRICS_S = 10.0
 """Seconds for which metrics are kept: to count them, every record is read."""
 
 _RESULTS, _METRICS = "council-results", "council-metrics"
+_ENDING_S = 10.0
+"""Seconds for which an answer waits for the worker that asked for it to be gone."""
 _FIRST_LOOK_S, _LAST_LOOK_S, _SLOWER = 0.05, 0.5, 1.5
 """Seconds between two looks at a council that is waited for, and how they grow."""
 
@@ -74,6 +78,7 @@ class Councils:
         repo: str = "",
         goal: str = "",
         asked: Mapping[str, Any] | None = None,
+        token: str = "",
     ) -> CouncilView:
         """Puts a council into the queue.
 
@@ -85,6 +90,7 @@ class Councils:
                 may begin one.
             goal: in whose project it is held; empty: in none.
             asked: the request as it came, JSON-ready, for a face that has words of its own for it.
+            token: of the request, where that may come again: the council that it began is then found instead.
 
         Raises:
             NotFound: there is no such repository or goal, or none that may be seen.
@@ -94,9 +100,11 @@ class Councils:
         if "id" in request:
             raise UsageError("`id` is the server's: it is in the answer.", hint="leave it out")
         home = await asyncio.to_thread(self._reading.home, who, repo, goal, Role.OPERATOR)
+        if token and (known := await asyncio.to_thread(self._access.jobs.begun, token)) is not None:
+            return await self.get(who, known.id)
         job = await asyncio.to_thread(
             lambda: self._access.jobs.start(
-                pattern, request, repo=home, goal=goal, owner=who.account.id, by=who.actor, asked=asked
+                pattern, request, repo=home, goal=goal, owner=who.account.id, by=who.actor, asked=asked, token=token
             )
         )
         await self._runs.hold(job.id, by=who.actor)
@@ -111,6 +119,7 @@ class Councils:
         repo: str = "",
         goal: str = "",
         asked: Mapping[str, Any] | None = None,
+        token: str = "",
     ) -> tuple[CouncilView, bool]:
         """The council that answered the same request before, and True; else a new one, and False.
 
@@ -124,6 +133,7 @@ class Councils:
             repo: as of `start`.
             goal: as of `start`.
             asked: as of `start`.
+            token: as of `start`.
 
         Raises:
             SwarmError: as `start`.
@@ -135,7 +145,7 @@ class Councils:
             known = await self._store.get(_RESULTS, key)
             if known and (view := await asyncio.to_thread(self._still, who, known.decode())):
                 return view, True
-        view = await self.start(who, pattern, request, repo=home, goal=goal, asked=asked)
+        view = await self.start(who, pattern, request, repo=home, goal=goal, asked=asked, token=token)
         with suppress(StoreAway):
             await self._store.put(_RESULTS, key, view.id.encode(), ttl_s=RESULT_S)
         return view, False
@@ -146,12 +156,7 @@ class Councils:
         Raises:
             NotFound: there is none, or none that may be seen.
         """
-        job = await asyncio.to_thread(self._access.council, who, id)
-        until, pause = time.monotonic() + within_s, _FIRST_LOOK_S
-        while job.wanted is not None and (left := until - time.monotonic()) > 0:
-            await asyncio.sleep(min(pause, left))
-            pause = min(pause * _SLOWER, _LAST_LOOK_S)
-            job = await asyncio.to_thread(self._access.jobs.get, id)
+        await self._at_rest(await asyncio.to_thread(self._access.council, who, id), within_s)
         return await self.get(who, id)
 
     async def stop(self, who: Principal, id: str) -> CouncilView:  # noqa: A002 - the field's name
@@ -227,6 +232,7 @@ class Councils:
         held = await asyncio.to_thread(self._reading.held, who, job.id)
         discussed = held.pattern == "discussion"
         arguments = {"answer": dict(vote)} if discussed else _vote(held, vote, person, who.account.name)
+        await self._at_rest(job, _ENDING_S)
         await self._runs.hold(job.id, by=who.actor, **arguments)
         return await self.get(who, job.id)
 
@@ -315,13 +321,7 @@ class Councils:
             NotFound: there is none, or none that may be seen.
             SwarmError: its record is damaged.
         """
-
-        def read() -> ArgumentGraph:
-            held = self._reading.held(who, id)
-            found = argument_graph(held.record) if held.record else ArgumentGraph(council=id)
-            return held.clean(found)  # type: ignore[no-any-return]  # what it was given
-
-        return await asyncio.to_thread(read)
+        return await self._read(who, id, argument_graph, ArgumentGraph(council=id))
 
     async def votes(self, who: Principal, id: str) -> VotesView:  # noqa: A002 - the field's name
         """How everybody voted in it.
@@ -330,13 +330,7 @@ class Councils:
             NotFound: there is none, or none that may be seen.
             SwarmError: its record is damaged.
         """
-
-        def read() -> VotesView:
-            held = self._reading.held(who, id)
-            found = votes(held.record) if held.record else VotesView(council=id)
-            return held.clean(found)  # type: ignore[no-any-return]  # what it was given
-
-        return await asyncio.to_thread(read)
+        return await self._read(who, id, votes, VotesView(council=id))
 
     async def executions(self, who: Principal, *, repo: str = "") -> tuple[Execution, ...]:
         """Every council on record that may be seen, for who counts them; at most ten seconds old.
@@ -394,6 +388,23 @@ class Councils:
         return ""
 
     # --- inside ---
+
+    async def _read(self, who: Principal, id: str, view: Callable[[OnRecord], V], nothing: V) -> V:  # noqa: A002 - the field's name
+        """A view of the record of a council; `nothing` where nothing was written yet."""
+
+        def read() -> V:
+            held = self._reading.held(who, id)
+            return held.clean(view(held.record) if held.record else nothing)  # type: ignore[no-any-return]  # what it was given
+
+        return await asyncio.to_thread(read)
+
+    async def _at_rest(self, job: Council, within_s: float) -> None:
+        """Waits until nothing is wanted of a council, for so many seconds at most."""
+        until, pause = time.monotonic() + within_s, _FIRST_LOOK_S
+        while job.wanted is not None and (left := until - time.monotonic()) > 0:
+            await asyncio.sleep(min(pause, left))
+            pause = min(pause * _SLOWER, _LAST_LOOK_S)
+            job = await asyncio.to_thread(self._access.jobs.get, job.id)
 
     def _job(self, who: Principal, id: str, role: Role) -> Council:  # noqa: A002 - the field's name
         if APART in id:

@@ -174,6 +174,7 @@ class CouncilReading:
                 why=standing.why or ended,
                 summary=own.summary(standing),
                 waits=held.waits,
+                waits_for=held.waits_for,
                 data=data_of(record),
             )
         return held.clean(found)  # type: ignore[no-any-return]  # what it was given

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from swarmgate.council.discussion.argument.graph import graph
+from swarmgate.council.debate.model import Speech
+from swarmgate.council.debate.state import DebateState
+from swarmgate.council.discussion.argument.graph import Edge, Graph, Node, gist, graph
+from swarmgate.council.discussion.model import Relation, Step
 from swarmgate.council.discussion.view.phrases import all_rounds
 from swarmgate.council.facade import Council
 from swarmgate.council.patterns import PATTERNS, rules
@@ -15,6 +18,7 @@ from swarmgate.council.records.record import Record
 from swarmgate.council.records.rules import Rules
 from swarmgate.council.views import stream
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.review.votes import Vote
 from swarmgate.errors import CouncilRefused
 from swarmgate.server.services.views.record import ArgumentGraph, UtteranceView, VotesView
 
@@ -93,14 +97,17 @@ def utterances(held: OnRecord) -> Iterator[UtteranceView]:
 
 
 def argument_graph(held: OnRecord) -> ArgumentGraph:
-    """Who said what for or against what; in discussions alone messages are linked.
+    """Who said what for or against what: in discussions messages are linked, in debates votes cite them.
 
     Raises:
         SwarmError: as `Council.discussion_record`.
     """
-    if held.rules.name != "discussion":
+    if held.rules.name == "discussion":
+        found = graph(all_rounds(held.council.discussion_record(held.record.id)))
+    elif held.rules.name == "debate":
+        found = _of_debate(_speeches(held.standing.own))
+    else:
         return ArgumentGraph(council=held.record.id)
-    found = graph(all_rounds(held.council.discussion_record(held.record.id)))
     return ArgumentGraph(
         council=held.record.id,
         nodes=tuple(each.model_dump(mode="json") for each in found.nodes),
@@ -108,23 +115,55 @@ def argument_graph(held: OnRecord) -> ArgumentGraph:
     )
 
 
+def _speeches(state: DebateState) -> tuple[Speech, ...]:
+    """All speeches of a debate, in order; those of the round at work too."""
+    whole = (speech for each in state.rounds for speech in each.speeches)
+    return (*whole, *(each.speech for each in state.spoken))
+
+
+def _of_debate(speeches: tuple[Speech, ...]) -> Graph:
+    """The graph of a debate: a vote supports what it cites of those who voted the same, and counters the others."""
+    by_id = {each.id: each for each in speeches}
+    voted = {each.seat: each.ballot.vote for each in speeches if each.ballot}
+
+    def relation(speech: Speech, cited: Speech) -> Relation:
+        own, other = voted.get(speech.seat), voted.get(cited.seat)
+        if own is None or other is None or Vote.ABSTAIN in (own, other):
+            return Relation.RESPONDS_TO
+        return Relation.SUPPORTS if own is other else Relation.COUNTERS
+
+    cited = (
+        (speech, by_id[name])
+        for speech in speeches
+        for reason in (speech.ballot.reasons if speech.ballot else ())
+        for name in reason.cites
+        if name in by_id and by_id[name].seat != speech.seat
+    )
+    links = dict.fromkeys(Edge(source=one.id, target=to.id, kind=relation(one, to)) for one, to in cited)
+    nodes = (
+        Node(id=s.id, author=s.seat, round=s.round, step=Step.ARGUE, gist=gist(s.text), failed=bool(s.failed))
+        for s in speeches
+    )
+    return Graph(nodes=tuple(nodes), edges=tuple(links), evolution=())
+
+
 def votes(held: OnRecord) -> VotesView:
     """What everybody voted, by round: the stands and ballots of a decision, the ballots of a debate."""
-    found = (
-        {"round": each.get("number"), **vote}
-        for each in data_of(held).get("rounds") or ()
-        if isinstance(each, dict)
-        for vote in _votes_of(each)
-    )
+    found = _ballots(held.standing.own) if held.rules.name == "debate" else _stands(data_of(held))
     return VotesView(council=held.record.id, votes=tuple(found))
 
 
-def _votes_of(held: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    for each in held.get("contributions", ()):
-        yield {key: each.get(key) for key in _VOTE}
-    for each in held.get("speeches", ()):
-        if each.get("ballot"):
-            yield {"participant": each.get("seat"), **each["ballot"]}
+def _ballots(state: DebateState) -> Iterator[dict[str, Any]]:
+    for each in _speeches(state):
+        if each.ballot:
+            yield {"round": each.round, "participant": each.seat, **each.ballot.model_dump(mode="json")}
+
+
+def _stands(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for held in data.get("rounds") or ():
+        if isinstance(held, dict):  # others have the number of their rounds there
+            for each in held.get("contributions", ()):
+                yield {"round": held.get("number"), **{key: each.get(key) for key in _VOTE}}
 
 
 def _parts(data: dict[str, Any]) -> Iterator[dict[str, Any]]:

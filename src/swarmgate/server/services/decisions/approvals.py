@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Literal
 
@@ -96,8 +95,7 @@ class Approvals:
             return await self.runs.want(who, goal, Verb.REVISE, text=text)
         seq = state.seq if if_match is None else if_match
         last = state.plan is not None and named.phase == len(state.plan.phases)
-        goes_on = go_on and not last and goal.kind == "clone"
-        async with self.runs.queue.following(goal.id, Verb.RUN, by=who.actor) if goes_on else nullcontext():
+        async with self.runs.following(who, goal, Verb.RUN, go_on=go_on and not last):
             await self.acting.decide(who, goal, lambda swarm: swarm.approve(), expect=seq)
         return await self.runs.get(who, goal.id)
 

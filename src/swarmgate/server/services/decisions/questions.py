@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import nullcontext
 from dataclasses import dataclass
 
 from swarmgate.domain.next_step import open_questions
@@ -128,8 +127,7 @@ class Questions:
             raise IllegalMove("That question is not open any more.")
         left = [each for each in await self.of(goal) if each.open and each.number != named.number]
         verb = Verb.RUN if before.task else Verb.PLAN
-        goes_on = go_on and not left and goal.kind == "clone"
-        async with self.runs.queue.following(goal.id, verb, by=who.actor) if goes_on else nullcontext():
+        async with self.runs.following(who, goal, verb, go_on=go_on and not left):
             await self.acting.decide(
                 who,
                 goal,

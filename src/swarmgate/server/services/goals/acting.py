@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import Stale, StaleWriter
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.goals import Goals
+from swarmgate.server.runs.isolated import isolated
 from swarmgate.server.runs.model import Goal
 
 T = TypeVar("T")
@@ -24,15 +26,23 @@ class Acting:
     goals: Goals
 
     async def decide(
-        self, who: Principal, goal: Goal, decision: Callable[[Swarm], T], *, expect: int | None = None
+        self,
+        who: Principal,
+        goal: Goal,
+        decision: Callable[[Swarm], T],
+        *,
+        expect: int | None = None,
+        apart: bool = False,
     ) -> T:
-        """Does what somebody decided, in a thread.
+        """Does what somebody decided, in a thread, or in a process of its own.
 
         Args:
             who: decided; whether they may was asked before.
             goal: whose.
             decision: what they decided.
             expect: the ledger position that they looked at; None: whichever it is at.
+            apart: in a process of its own, since it starts programs of the project; `decision` can then be pickled, and
+                so can what it returns.
 
         Raises:
             Stale: it is not there any more; nothing was decided.
@@ -47,15 +57,11 @@ class Acting:
                 fleet.follow(goal.fleet, goal.id, project)
                 raise Stale(error.message, seq=self.goals.swarm(goal).state.seq, hint=error.hint) from error
 
-        def decided() -> T:
-            swarm = self.goals.swarm(goal, who.actor)
-            swarm.project = replace(swarm.project, expect=expect)
-            try:
-                return decision(swarm)
-            except StaleWriter as error:
-                raise Stale(error.message, seq=swarm.state.seq, hint=error.hint) from error
-
-        return await asyncio.to_thread(at_fleet if goal.fleet else decided)
+        if goal.fleet:
+            return await asyncio.to_thread(at_fleet)
+        environ = self.goals.environ
+        work = partial(_decided, environ, goal.path, who.actor, expect, decision)
+        return await (isolated(environ, work) if apart else asyncio.to_thread(work))
 
     async def require(self, goal: Goal, expect: int | None) -> None:
         """Lets nobody pass who looked at another ledger position.
@@ -72,3 +78,14 @@ class Acting:
                 seq=seq,
                 hint="Look at what is new, and decide again.",
             )
+
+
+def _decided(
+    environ: Mapping[str, str], project: str, actor: str, expect: int | None, decision: Callable[[Swarm], T]
+) -> T:
+    swarm = Swarm(project, environ=environ, actor=actor)
+    swarm.project = replace(swarm.project, expect=expect)
+    try:
+        return decision(swarm)
+    except StaleWriter as error:
+        raise Stale(error.message, seq=swarm.state.seq, hint=error.hint) from error

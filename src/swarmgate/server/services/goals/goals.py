@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from operator import methodcaller
 from typing import NamedTuple
 
 from swarmgate.domain.text.cleaning import cleaned
+from swarmgate.engine.pull_request.opening import PullRequest
 from swarmgate.engine.reports.status import HistoryLine
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import NotAProject, SwarmError
@@ -18,6 +21,7 @@ from swarmgate.server.services.goals import views
 from swarmgate.server.services.goals.acting import Acting
 from swarmgate.server.services.goals.runs import Runs
 from swarmgate.server.services.goals.summary import Known, goal_view, known, summary
+from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.reading.access import Access, unknown
 from swarmgate.server.services.reading.paging import page
 from swarmgate.server.services.reading.readings import Readings, stamp
@@ -29,6 +33,7 @@ from swarmgate.server.services.views.goal import (
     PullRequestView,
     ReportView,
 )
+from swarmgate.server.services.views.operation import OperationView
 from swarmgate.server.services.views.run import RunView
 from swarmgate.server.services.views.view import Page
 
@@ -54,6 +59,7 @@ class Goals:
         readings: what is kept of them.
         acting: decides, in the name of who asks.
         runs: the work on them.
+        operations: what takes a while.
         owner: the name of an account by its id.
     """
 
@@ -61,6 +67,7 @@ class Goals:
     readings: Readings
     acting: Acting
     runs: Runs
+    operations: Operations
     owner: Callable[[str], str]
     _shown: dict[str, _Shown] = field(default_factory=dict, init=False, repr=False)
 
@@ -124,7 +131,9 @@ class Goals:
 
     # --- deciding ---
 
-    async def create(self, who: Principal, *, repo: str, text: str, spec: str = "", source: str = "") -> GoalView:
+    async def create(
+        self, who: Principal, *, repo: str, text: str, spec: str = "", source: str = "", token: str = ""
+    ) -> GoalView:
         """A new goal in a repository, whose plan is made as soon as a worker is free.
 
         Args:
@@ -133,9 +142,11 @@ class Goals:
             text: what is wanted.
             spec: a specification, as text; empty: none.
             source: the name of the file that it is from.
+            token: of the request, where that may come again: the goal that it began is then found instead.
         """
         self.access.repository(who, repo, Role.OPERATOR)
-        return await self.view(await self.runs.begin(who, repo=repo, text=text, spec=spec, source=source))
+        made = await self.runs.begin(who, repo=repo, text=text, spec=spec, source=source, token=token)
+        return await self.view(made)
 
     async def revise(self, who: Principal, goal: str, text: str, *, if_match: int | None = None) -> RunView:
         """Has the architect change the plan as somebody says.
@@ -171,8 +182,9 @@ class Goals:
         draft: bool = False,
         cost: bool = False,
         check: bool = False,
-    ) -> PullRequestView:
-        """Pushes the goal's branch and opens a pull request, or only describes one.
+        token: str = "",
+    ) -> OperationView:
+        """Begins to push the goal's branch and to open a pull request, or only to describe one.
 
         Args:
             who: asks; an operator, to `check` a viewer.
@@ -183,22 +195,15 @@ class Goals:
             draft: whether the goal may be unfinished.
             cost: whether the description names the cost.
             check: only describe it; nothing is pushed.
-
-        Raises:
-            IllegalMove: the goal is not finished, and `draft` is False.
-            UsageError, WorkspaceError: there is no remote, it is out of reach, or it refuses.
+            token: as of `Operations.begin`.
         """
         there = self._there(who, goal, Role.VIEWER if check else Role.OPERATOR)
-
-        def made(swarm: Swarm) -> PullRequestView:
-            if check:
-                found = swarm.describe(title=title, cost=cost)
-            else:
-                found = swarm.pull_request(title=title, base=base, remote=remote, draft=draft, cost=cost)
-            clean = swarm.project.cleaner()
-            return PullRequestView(goal=goal, seq=swarm.state.seq, pull_request=cleaned(found, clean))
-
-        return await self.acting.decide(who, there, made)
+        pushed = methodcaller("pull_request", title=title, base=base, remote=remote, draft=draft, cost=cost)
+        made = methodcaller("describe", title=title, cost=cost) if check else pushed
+        told = partial(_pull_request, goal, made)
+        return await self.operations.begin(
+            who, there, "pull_request", lambda: self.acting.decide(who, there, told, apart=True), token=token
+        )
 
     async def archive(self, who: Principal, goal: str) -> None:
         """Puts a goal away; its branch and its folder stay.
@@ -251,3 +256,8 @@ class Goals:
         if not self.access.goals_there.ready(goal):
             raise unknown("ledger yet")
         return goal
+
+
+def _pull_request(goal: str, make: Callable[[Swarm], PullRequest], swarm: Swarm) -> PullRequestView:
+    made = cleaned(make(swarm), swarm.project.cleaner())
+    return PullRequestView(goal=goal, seq=swarm.state.seq, pull_request=made)

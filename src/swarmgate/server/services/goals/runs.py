@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,11 +104,13 @@ class Runs:
 
     # --- for other services ---
 
-    async def begin(self, who: Principal, *, repo: str, text: str, spec: str, source: str) -> Goal:
+    async def begin(self, who: Principal, *, repo: str, text: str, spec: str, source: str, token: str) -> Goal:
         """Writes a new goal down, with a plan as what is wanted of it, and has the queue know."""
+        if token and (known := await asyncio.to_thread(self.access.goals_there.begun, token)) is not None:
+            return known
         created = await asyncio.to_thread(
             lambda: self.access.goals_there.create(
-                repo, text, spec=spec, source=source, owner=who.account.id, by=who.actor
+                repo, text, spec=spec, source=source, owner=who.account.id, by=who.actor, token=token
             )
         )
         self.queue.created(created)
@@ -120,6 +123,11 @@ class Runs:
             IllegalMove: something is wanted of it already.
         """
         return await self._view(await self.queue.want(goal.id, verb, by=who.actor, **arguments))
+
+    def following(self, who: Principal, goal: Goal, verb: Verb, *, go_on: bool) -> AbstractAsyncContextManager[None]:
+        """Has work follow what the block decides: in a checkout, in which somebody works, never."""
+        goes_on = go_on and goal.kind == "clone"
+        return self.queue.following(goal.id, verb, by=who.actor) if goes_on else nullcontext()
 
     async def go_on(self, who: Principal, goal: Goal, **arguments: Any) -> RunView:
         """Has the work go on where it is: with the plan while that is made, else with its tasks."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any
 
 from swarmgate.engine.swarm import Swarm
@@ -105,18 +106,22 @@ class Tasks:
             IllegalMove: nothing of it is there, or complete tasks build on it.
             LedgerLocked: a run is going on.
         """
-
-        def undone(swarm: Swarm) -> object:
-            return swarm.undo(task, reason=reason, with_dependents=with_dependents)
-
-        return await self._decide(who, goal, task, undone, if_match)
+        undo = methodcaller("undo", task, reason=reason, with_dependents=with_dependents)
+        return await self._decide(who, goal, task, undo, if_match, apart=True)
 
     async def _decide(
-        self, who: Principal, goal: str, task: str, decision: Callable[[Swarm], Any], if_match: int | None
+        self,
+        who: Principal,
+        goal: str,
+        task: str,
+        decision: Callable[[Swarm], Any],
+        if_match: int | None,
+        *,
+        apart: bool = False,
     ) -> TaskView | None:
         there = self._there(who, goal, Role.OPERATOR)
         await self._require_known(there, task)
-        await self.acting.decide(who, there, decision, expect=if_match)
+        await self.acting.decide(who, there, decision, expect=if_match, apart=apart)
         return None if task.isdigit() else await self.get(who, goal, task)
 
     async def _require_known(self, goal: Goal, task: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
-from swarmgate.errors import NotAllowed, NotFound
+from swarmgate.errors import NotAllowed, NotFound, Unauthenticated
 from swarmgate.server.accounts.accounts import Accounts as Known
 from swarmgate.server.accounts.model import Account, ApiKey, AuditEntry, NewApiKey, Principal, Role
 from swarmgate.server.services.reading.access import require, unknown
@@ -36,21 +36,32 @@ class Accounts:
         """Who asks."""
         return MeView(account=who.account, via=who.via)
 
-    async def set_password(self, who: Principal, password: str) -> None:
+    async def set_password(self, who: Principal, password: str, *, current: str) -> None:
         """Gives who asks another password; their other sessions end.
 
+        Args:
+            who: asks, by a login: a key has to be no more than its account made it for.
+            password: the new one.
+            current: the one that the account has; empty: it has none yet.
+
         Raises:
-            NotAllowed: a key asks, which has to be no more than its account made it for.
-            UsageError: it is too short.
+            NotAllowed: a key asks, or `current` is another one: a session that is not theirs keeps nobody out.
+            UsageError: the new one is too short.
         """
-        if who.via == "key":
-            raise NotAllowed("A key does not change the password of its account.", hint="log in, then change it")
-        await self._done(
-            who,
-            "password_changed",
-            who.account.id,
-            lambda: self.known.set_password(who.account.id, password, session=who.session),
-        )
+        _require_login(who)
+
+        def changed() -> None:
+            if self.known.get(who.account.id).has_password:
+                try:
+                    self.known.check_password(who.account.name, current)
+                except Unauthenticated:
+                    self.known.log.add(who.actor, "password_change_refused", who.account.id)
+                    raise NotAllowed(
+                        "That is not the present password.", hint="an admin can make a login link or set another one"
+                    ) from None
+            self.known.set_password(who.account.id, password, session=who.session)
+
+        await self._done(who, "password_changed", who.account.id, changed)
 
     async def keys(self, who: Principal) -> Page[ApiKey]:
         """The API keys of who asks, without the keys themselves."""
@@ -62,8 +73,7 @@ class Accounts:
         Raises:
             NotAllowed: a key asks: it would outlive itself.
         """
-        if who.via == "key":
-            raise NotAllowed("A key does not make keys.", hint="log in, then make it")
+        _require_login(who)
         return await self._done(
             who, "key_created", who.account.id, lambda: self.known.keys.create(who.account.id, name, expires=expires)
         )
@@ -100,9 +110,10 @@ class Accounts:
         """Makes an account; without a password it logs in by links.
 
         Raises:
+            NotAllowed: a key asks, whatever its account may: who it makes would outlive it.
             UsageError: the name is taken or is none, or the password is too short.
         """
-        require(who, Role.ADMIN, _SERVER)
+        _require_keeper(who)
         return await self._done(
             who, "account_created", name, lambda: self.known.create(name, roles=roles, password=password)
         )
@@ -119,11 +130,12 @@ class Accounts:
         """Changes what is given; a disabled account is logged out everywhere.
 
         Raises:
+            NotAllowed: a key asks, whatever its account may.
             NotFound: there is none.
             UsageError: the name is taken, or is none.
             IllegalMove: nobody would be left who may keep accounts.
         """
-        require(who, Role.ADMIN, _SERVER)
+        _require_keeper(who)
         return await self._done(
             who,
             "account_changed",
@@ -135,10 +147,11 @@ class Accounts:
         """Deletes an account with its sessions, links and keys; ledgers keep its name.
 
         Raises:
+            NotAllowed: a key asks, whatever its account may.
             NotFound: there is none.
             IllegalMove: nobody would be left who may keep accounts.
         """
-        require(who, Role.ADMIN, _SERVER)
+        _require_keeper(who)
         await self._done(who, "account_deleted", account, lambda: self.known.delete(account))
 
     async def login_link(self, who: Principal, account: str) -> LinkView:
@@ -148,9 +161,7 @@ class Accounts:
             NotAllowed: a key asks: it would outlive itself.
             NotFound: there is no such account.
         """
-        require(who, Role.ADMIN, _SERVER)
-        if who.via == "key":
-            raise NotAllowed("A key makes no login links.", hint="log in, then make it")
+        _require_keeper(who)
         made = await self._done(who, "login_link_made", account, lambda: self.known.login_link(account))
         return LinkView(path=made.path, expires=made.expires.isoformat(timespec="seconds"))
 
@@ -178,3 +189,17 @@ class Accounts:
             return await asyncio.to_thread(do)
         except NotFound as error:
             raise unknown("account" if "account" in error.message else "key") from error
+
+
+def _require_keeper(who: Principal) -> None:
+    """Insists on an admin of the whole server who is logged in."""
+    require(who, Role.ADMIN, _SERVER)
+    _require_login(who)
+
+
+def _require_login(who: Principal) -> None:
+    """Insists on a login: who has a key may do with it what it is for, and make nothing that outlives it."""
+    if who.via == "key":
+        raise NotAllowed(
+            "A key changes no accounts, passwords or keys, its own included.", hint="log in: POST /v1/session"
+        )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from swarmgate.errors import NotAllowed, NotFound
 from swarmgate.server.accounts.model import Principal, Role
@@ -11,6 +13,8 @@ from swarmgate.server.repositories.repositories import Repositories
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import Council, Goal
+
+T = TypeVar("T")
 
 _NOT_FOUND = "There is no such {what}, or none that you may see."
 
@@ -57,10 +61,7 @@ class Access:
             NotFound: there is none, or none that may be seen.
             NotAllowed: the role is too low.
         """
-        try:
-            found = self.goals_there.get(id)
-        except NotFound:
-            raise unknown("goal") from None
+        found = _there(self.goals_there.get, id, "goal")
         require(who, role, found.repo, "goal")
         return found
 
@@ -81,10 +82,7 @@ class Access:
             NotFound: there is none, or none that may be seen.
             NotAllowed: the role is too low.
         """
-        try:
-            found = self.repositories.get(id)
-        except NotFound:
-            raise unknown("repository") from None
+        found = _there(self.repositories.get, id, "repository")
         require(who, role, found.id)
         return found
 
@@ -95,9 +93,14 @@ class Access:
             NotFound: there is none, or none that may be seen.
             NotAllowed: the role is too low.
         """
-        try:
-            found = self.jobs.get(id)
-        except NotFound:
-            raise unknown("council") from None
+        found = _there(self.jobs.get, id, "council")
         require(who, role, found.repo, "council")
         return found
+
+
+def _there(get: Callable[[str], T], id: str, what: str) -> T:  # noqa: A002 - the field's name
+    """What an id is of; what is not there is told as what may not be seen."""
+    try:
+        return get(id)
+    except NotFound:
+        raise unknown(what) from None

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from swarmgate.domain.text.cleaning import cleaned
-from swarmgate.errors import IllegalMove, UsageError
+from swarmgate.engine.swarm import Swarm
+from swarmgate.errors import UsageError
 from swarmgate.gates.verbs import sbom
 from swarmgate.server.accounts.model import Principal, Role
 from swarmgate.server.runs.model import Goal
+from swarmgate.server.services.goals.acting import Acting
+from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.reading.access import Access, unknown
 from swarmgate.server.services.reading.readings import Reading, Readings
+from swarmgate.server.services.views.operation import Kind, OperationView, Result
 from swarmgate.server.services.views.record import (
     AutomationView,
     CheckView,
@@ -34,10 +40,14 @@ class Checks:
     Attributes:
         access: who may see what.
         readings: what is kept of goals.
+        acting: looks where that starts programs.
+        operations: such looks are some.
     """
 
     access: Access
     readings: Readings
+    acting: Acting
+    operations: Operations
 
     async def drift(self, who: Principal, goal: str) -> DriftView:
         """Decisions on record against what came after them."""
@@ -51,17 +61,13 @@ class Checks:
         """What happens beside the loop, and where it was switched on."""
         return await self.readings.view(self._there(who, goal), "automation", _automation, lasting=False)
 
-    async def doctor(self, who: Principal, goal: str) -> DoctorView:
-        """Whether everything is there that the work needs; for operators, since it starts the tools to look at them."""
-        return await self.readings.view(self._there(who, goal, Role.OPERATOR), "doctor", _doctor, lasting=False)
+    async def doctor(self, who: Principal, goal: str, *, token: str = "") -> OperationView:
+        """Begins to look whether everything is there that the work needs; for operators, since it starts the tools."""
+        return await self._begin(who, goal, "doctor", _doctor, token)
 
-    async def preflight(self, who: Principal, goal: str) -> PreflightView:
-        """Whether the current phase can begin; for operators, since it runs what a phase needs.
-
-        Raises:
-            IllegalMove: there is no phase that could begin.
-        """
-        return await self.readings.view(self._there(who, goal, Role.OPERATOR), "preflight", _preflight, lasting=False)
+    async def preflight(self, who: Principal, goal: str, *, token: str = "") -> OperationView:
+        """Begins to look whether the current phase can begin; for operators, since it runs what a phase needs."""
+        return await self._begin(who, goal, "preflight", _preflight, token)
 
     async def sbom(self, who: Principal, goal: str) -> SbomView:
         """The components that manifests and lock files of the work tree name.
@@ -70,6 +76,14 @@ class Checks:
             NotFound: there is nothing to list.
         """
         return await self.readings.view(self._there(who, goal), "sbom", _sbom, lasting=False)
+
+    async def _begin(
+        self, who: Principal, goal: str, kind: Kind, look: Callable[[str, Swarm], Result], token: str
+    ) -> OperationView:
+        there, looked = self._there(who, goal, Role.OPERATOR), partial(look, goal)
+        return await self.operations.begin(
+            who, there, kind, lambda: self.acting.decide(who, there, looked, apart=True), token=token
+        )
 
     def _there(self, who: Principal, goal: str, role: Role = Role.VIEWER) -> Goal:
         found = self.access.goal(who, goal, role)
@@ -93,23 +107,17 @@ def _automation(reading: Reading) -> AutomationView:
     return AutomationView(goal=reading.goal.id, report=report)
 
 
-def _doctor(reading: Reading) -> DoctorView:
+def _doctor(goal: str, swarm: Swarm) -> DoctorView:
     checks = tuple(
         CheckView(name=each.name, looked_at=each.looked_at, problems=each.problems, warnings=each.warnings)
-        for each in reading.swarm.doctor()
+        for each in swarm.doctor()
     )
     passed = not any(each.problems for each in checks)
-    return cleaned(DoctorView(goal=reading.goal.id, passed=passed, checks=checks), reading.clean)
+    return cleaned(DoctorView(goal=goal, passed=passed, checks=checks), swarm.project.cleaner())
 
 
-def _preflight(reading: Reading) -> PreflightView:
-    try:
-        report = reading.swarm.automation.preflight()
-    except IllegalMove:
-        raise
-    except UsageError as error:  # the request was right: it is the project that has no phase
-        raise IllegalMove(error.message, hint=error.hint) from error
-    return PreflightView(goal=reading.goal.id, report=cleaned(report, reading.clean))
+def _preflight(goal: str, swarm: Swarm) -> PreflightView:
+    return PreflightView(goal=goal, report=cleaned(swarm.automation.preflight(), swarm.project.cleaner()))
 
 
 def _sbom(reading: Reading) -> SbomView:

@@ -133,21 +133,14 @@ class RuleView(View):
 
 
 class GateRunView(View):
-    """A run of the gates over the work tree of a goal."""
+    """What the gates said of the work tree of a goal."""
 
-    id: str
     goal: str
-    state: Literal["working", "complete", "failed"]
-    about: str = ""
+    about: str
     """What was judged."""
-    verdict: str = ""
+    verdict: str
     """`passed`, `rejected`, or `nothing judged`."""
-    report: GateReport | None = None
-    """None: it is not over."""
-    problem: str = ""
-    """Why it failed."""
-    code: str = ""
-    """The code of that error."""
+    report: GateReport
 
 
 class DriftView(View):
@@ -246,6 +239,8 @@ class CouncilView(CouncilSummary):
     summary: str = ""
     waits: bool = False
     """Whether it waits for an answer of a person."""
+    waits_for: tuple[str, ...] = ()
+    """The people whose votes a decision waits for."""
     data: dict[str, Any] = {}  # noqa: RUF012 - frozen by pydantic, which copies it
     problem: str = ""
 
