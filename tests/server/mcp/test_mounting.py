@@ -96,6 +96,10 @@ async def test_who_may_look_sees_a_goal_and_may_not_have_it_worked_on(
             await client.call_tool("debate", {"repository": "calc", "question": "Is it?"}),
         ]
     assert [said(each)["error"] for each in refused] == ["FORBIDDEN"] * 4
+    async with connected(account("olga", Role.OPERATOR)) as client:
+        judged = await client.call_tool("gates_run", {"goal_id": goal.id, "everything": True, "only": ["syntax_check"]})
+    assert judged.structuredContent
+    assert judged.structuredContent["result"]["verdict"] == "passed"
 
 
 async def test_who_sees_no_repository_learns_nothing_of_its_goals(

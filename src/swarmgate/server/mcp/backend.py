@@ -124,12 +124,14 @@ class Remote:
         began = await self._services.gates.start(
             self._who, asked.goal_id, base=asked.base, everything=asked.everything, only=asked.only
         )
-        ended: GateRunView = await self._until(
-            lambda: self._services.gates.result(self._who, began.id), lambda run: run.state != "working", call
+        operations = self._services.operations
+        ended = await self._until(
+            lambda: operations.get(self._who, began.id), lambda each: each.state != "working", call
         )
-        if ended.report is None:
-            raise UsageError(ended.problem or "The gates gave no report.")
-        return answers.Judged.of(ended.report, ended.about, 1 if ended.report.blocking else 0)
+        if not isinstance(ended.result, GateRunView):
+            raise UsageError(ended.problem or "The gates gave no report.", hint=ended.hint)
+        report = ended.result.report
+        return answers.Judged.of(report, ended.result.about, 1 if report.blocking else 0)
 
     async def _gates_explain(self, asked: Any, _: Call) -> Frozen:
         return (await self._services.gates.explain(self._who, asked.goal_id, asked.rule)).rule

@@ -46,7 +46,7 @@ _OTHERWISE: dict[str, tuple[type[Frozen], dict[str, Any]]] = {
 
 def _of(tool: Tool) -> Tool:
     place, changes = _OTHERWISE.get(tool.name, (OfGoal, {}))
-    takes = create_model(tool.takes.__name__, __base__=(tool.takes, place), __doc__=tool.takes.__doc__)
+    takes: type[Frozen] = create_model(tool.takes.__name__, __base__=(tool.takes, place), __doc__=tool.takes.__doc__)
     return tool._replace(takes=takes, **changes)
 
 
