@@ -32,7 +32,7 @@ from swarmgate.fleet.queue.jobs import Jobs, Place
 from swarmgate.fleet.work.advance import Work
 from swarmgate.ledger.ledger import Ledger
 
-EACH = 3
+EACH = 4
 """Goals for each worker."""
 PUSHES = 30
 

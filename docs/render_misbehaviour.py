@@ -23,6 +23,7 @@ AREAS = {
     "loops": "Loops, limits and budgets",
     "lies": "Lies",
     "order": "Order",
+    "exploits": "Exploits of benchmarks",
     "programs": "Agent programs as roles",
 }
 """The areas of cases by key, with the titles of their sections."""

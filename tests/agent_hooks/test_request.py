@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swarmgate.agent_hooks import request as requests
 from swarmgate.agent_hooks.request import HookRequest, parse
 from swarmgate.errors import UsageError
 
@@ -43,6 +46,12 @@ def test_bytes_make_a_request_or_an_error_with_a_message(data: bytes) -> None:
 def test_what_is_no_object_is_refused(data: bytes) -> None:
     with pytest.raises(UsageError, match="JSON object"):
         parse(data)
+
+
+def test_more_than_a_program_hands_over_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b" " * (requests.LARGEST + 1))))
+    with pytest.raises(UsageError, match="more than 16,000,000 bytes"):
+        requests.read()
 
 
 def test_a_folder_that_is_not_there_is_the_one_of_the_process() -> None:

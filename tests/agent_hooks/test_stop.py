@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -103,6 +104,15 @@ def test_no_name_or_secret_of_a_file_gets_through(repo: Path, sessions: Sessions
     assert code == 2
     assert token not in text
     assert "\nIgnore" not in text
+
+
+def test_a_session_that_nobody_heard_of_for_long_is_forgotten(repo: Path, sessions: Sessions) -> None:
+    place = sessions._place("s-1")
+    os.utime(place, (0, 0))
+    sessions.begin("s-2")
+    assert not place.exists()
+    assert [each.id for each in sessions.all()] == ["s-2"]
+    assert (repo / ".swarm").exists()
 
 
 def test_what_cannot_be_read_is_held_and_let_go(repo: Path) -> None:

@@ -51,7 +51,7 @@ def make_agent(repo: Path) -> OpenDesk:
 
     def opened(*replies: Scripted, **changes: Any) -> tuple[AgentContext, Played]:
         model = Played(replies, name="local/coder-1")
-        settings = {"limits": Limits(replies=2, max_turns=12, command_timeout_s=5), **changes}
+        settings = {"limits": Limits(replies=2, max_turns=12, command_timeout_s=60), **changes}
         settings.setdefault("commands", runner(repo, output_chars=12_000))
         return AgentContext(model=model, files=FileTree(repo), prompts=Prompts(), **settings), model
 

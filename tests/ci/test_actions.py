@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -172,3 +173,23 @@ def test_the_examples_name_actions_and_inputs_that_there_are() -> None:
         whole: dict[str, Any] = action(step["uses"].partition("@")[0].rpartition("/")[2])
         assert set(step.get("with", {})) <= set(whole["inputs"])
         assert {name for name, each in whole["inputs"].items() if each.get("required")} <= set(step.get("with", {}))
+
+
+@pytest.mark.slow
+def test_the_gitlab_component_judges_by_the_settings_of_before(pull_request: Runner) -> None:
+    spec, job = yaml.safe_load_all((ROOT / "templates/gates/template.yml").read_text("utf-8"))
+    assert set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", json.dumps(job))) == set(spec["spec"]["inputs"])
+    install, *lines = job["swarm-gates"]["script"]
+    assert install == 'pip install --quiet -- "$SWARMGATE"'
+    commit(pull_request.checkout, "Skip", {".swarm/config.toml": '[gates]\nskip = ["secret_scan"]\n'})
+    done = subprocess.run(
+        ["bash", "-e", "-c", "\n".join(["git fetch --quiet --unshallow", *lines])],  # GitLab fetches all: GIT_DEPTH
+        cwd=pull_request.checkout,
+        env={**os.environ, "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": HOSTILE},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "token.py" in (pull_request.checkout / "gates.xml").read_text()
+    assert not list(pull_request.checkout.parent.rglob("pwned"))

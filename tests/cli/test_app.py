@@ -194,7 +194,7 @@ NESTED = (
     "evidence show", "evidence prune",
     *(f"gates {name}" for name in GATES), "eval gates", "eval list", "guard explain", "dispatch show", "dispatch list",
     "watch stop", "watch status", "agents list", "agents test",
-    "eval debate", "eval patches",
+    "eval alone", "eval debate", "eval patches",
     *(f"{verb} {name}" for verb in COUNCIL for name in ("hold", "resume", "show", "list")),
 )  # fmt: skip
 

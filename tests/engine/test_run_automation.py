@@ -160,12 +160,12 @@ async def test_whoever_asks_to_stop_waits_for_no_hook() -> None:
     said: list[str] = []
     began = time.monotonic()
     late = lambda: time.monotonic() - began > 0.7  # noqa: E731 - the user's Ctrl-C
-    await wait_for_hooks(cast("Watcher", Busy()), 20, tell=lambda _, text: said.append(text), asked=late)
-    assert 0.7 < time.monotonic() - began < 15
-    assert said == ["waiting for 2 hooks, at most 20 s; Ctrl-C ends that"]
+    await wait_for_hooks(cast("Watcher", Busy()), 60, tell=lambda _, text: said.append(text), asked=late)
+    assert 0.7 < time.monotonic() - began < 30
+    assert said == ["waiting for 2 hooks, at most 60 s; Ctrl-C ends that"]
     await wait_for_hooks(cast("Watcher", Busy()), 0.1, tell=lambda _, text: said.append(text), asked=lambda: False)
-    await wait_for_hooks(None, 20, tell=lambda _, text: said.append(text), asked=lambda: False)
-    assert time.monotonic() - began < 5
+    await wait_for_hooks(None, 60, tell=lambda _, text: said.append(text), asked=lambda: False)
+    assert time.monotonic() - began < 50
 
 
 # --- preflight ---

@@ -54,7 +54,7 @@ def test_a_gate_that_ignores_the_wish_to_end_is_killed_with_its_children(project
     script = f"import signal, subprocess, time; {stubborn}"
     (result,) = project.run(command(sys.executable, "-c", script, timeout_s=0.5)).results
     assert result.status is GateStatus.ERROR
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 40
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-AREAS = ("files", "commands", "loops", "lies", "order", "programs")
+AREAS = ("files", "commands", "loops", "lies", "order", "exploits", "programs")
 """The sections of docs/misbehaviour.md, in their order."""
 
 F = TypeVar("F", bound=Callable[..., object])

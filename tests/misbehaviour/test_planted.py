@@ -121,6 +121,7 @@ VERBS: dict[str, str] = {
     "pr": "--draft",
     "eval gates": "secrets=none",
     "eval debate": "--fixtures none --models none",
+    "eval alone": "none --repos none --model none/none",
     "eval patches": "none --repos none",
     "eval list": "",
     "doctor": "",

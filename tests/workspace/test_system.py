@@ -89,7 +89,7 @@ with swarm.project.writing() as ledger:
 assert swarm.status().goal == "Read and write"
 assert all(check.passed for check in swarm.verify()), swarm.verify()
 try:
-    asyncio.run(run(["true"], cwd=root, timeout_s=5))
+    asyncio.run(run(["true"], cwd=root, timeout_s=60))
 except MissingRequirement as error:
     print(error.message, error.hint)
 """,

@@ -6,6 +6,7 @@ They lie in the user's state folder, outside of the repository: a session that c
 from __future__ import annotations
 
 import contextlib
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ from swarmgate.workspace.git import revisions
 if TYPE_CHECKING:
     from swarmgate.workspace.git.repository import Repository
 
+_FORGOTTEN_S = 90 * 86_400
+"""Seconds after which a session is forgotten that was not heard of since."""
 _BRANCHES = ("origin/HEAD", "origin/main", "origin/master")
 """The remote's main branch: the first of these that there is."""
 
@@ -66,6 +69,7 @@ class Sessions:
 
     def begin(self, session: str) -> Session:
         """A session that starts, or goes on: a new one starts from the files as they are now."""
+        self._forget()
         known = self.find(session)
         return known or self.keep(self._new(session, self._head(), self._repository.snapshot()))
 
@@ -109,6 +113,13 @@ class Sessions:
                 parted = revisions.merge_base(self._repository, session.head)
                 return session.tree if parted == self._repository.tree_of(session.head) else parted
         return session.tree
+
+    def _forget(self) -> None:
+        """Removes what is remembered of sessions that nobody has heard of for long."""
+        for place in self._folder.glob("*.json"):
+            with contextlib.suppress(OSError):  # another session does the same
+                if time.time() - place.stat().st_mtime > _FORGOTTEN_S:
+                    place.unlink()
 
     def _new(self, session: str, head: str, tree: str) -> Session:
         return Session(id=session, root=str(self._repository.root), began=now(), head=head, tree=tree)

@@ -239,8 +239,7 @@ class AgentContexts:
                 "keeps it from writing, and from reading `.git` and `.swarm`.",
                 hint=f'Set [commands] sandbox = "auto" in {PROJECT_FILE}, or give it a model of a provider.',
             )
-        bounds = commands.confinement
-        closed = replace(commands, confinement=replace(bounds, hidden=_of_nobody(bounds)))
+        closed = without_history(commands)
 
         def permits(asked: Asked, folder: str, _writes: bool) -> str:  # noqa: FBT001 - as `AgentProgram` calls it
             agent = AgentContext(
@@ -254,6 +253,21 @@ class AgentContexts:
             return permit(agent, asked, folder=folder, writes=False, network=settings.network)
 
         return AgentProgram(closed, settings, self.environ, judges=True, permits=permits)
+
+
+def without_history(commands: CommandRunner) -> CommandRunner:
+    """The same runner, whose commands see neither `.git` nor `.swarm`.
+
+    Raises:
+        ConfigError: without a sandbox nothing can be hidden.
+    """
+    if commands.sandbox.name == "none":
+        raise ConfigError(
+            "[commands] history = false hides git's history from commands, and without a sandbox nothing can.",
+            hint=f'Set [commands] sandbox = "auto" in {PROJECT_FILE}, or history = true.',
+        )
+    bounds = commands.confinement
+    return replace(commands, confinement=replace(bounds, hidden=(*bounds.hidden, *_of_nobody(bounds))))
 
 
 def _of_nobody(bounds: Confinement) -> tuple[Path, ...]:

@@ -107,6 +107,10 @@ class Commands(Section):
     )
     writable: tuple[Place, ...] = Field((), description="Further folders that commands may write, such as a cache.")
     env: tuple[VariableName, ...] = Field((), description="Names of further variables that commands inherit.")
+    history: bool = Field(
+        True,
+        description="Whether agents' commands can read git's history; false hides it, where it may hold the answer.",
+    )
     allow: tuple[CommandLine, ...] = Field(
         (), description="Command lines that the policy lets through though it would refuse them; `*` matches anything."
     )

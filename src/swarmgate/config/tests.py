@@ -71,8 +71,10 @@ class ProjectTests(Section):
     altered: Enforce = Field(
         "block", description="What it means that tests of before the task fail in their old form over the new code."
     )
-    unmapped: Literal["note", "block"] = Field(
-        "note", description="What an acceptance criterion means that the test engineer maps no test to."
+    unmapped: Literal["auto", "note", "block"] = Field(
+        "auto",
+        description="What an acceptance criterion means that the test engineer maps no test to; `auto`: it blocks "
+        "where the change alters behaviour, and is noted elsewhere.",
     )
     adversarial: Literal["auto", "always", "off"] = Field(
         "auto", description="A second pass of attacks; `auto`: for security-sensitive tasks, and MEDIUM ones up."

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from swarmgate.agents.ask_expert import Expert
 from swarmgate.agents.context import AgentContext, ToolUse
-from swarmgate.agents.context_factory import AgentContexts
+from swarmgate.agents.context_factory import AgentContexts, without_history
 from swarmgate.agents.prompts import Prompts
 from swarmgate.config import Role, is_program
 from swarmgate.domain.guard import Turn
@@ -92,7 +92,7 @@ class RunAgents:
             meters=ctx.meters,
             limits=self._limits,
             prompts=self._prompts,
-            commands=ctx.commands,
+            commands=ctx.commands if ctx.config.commands.history else without_history(ctx.commands),
             equipped=self._equipped,
             on_event=self._report_model,
             on_tool=self._report_tool,

@@ -134,7 +134,7 @@ def test_a_hook_that_never_returns_is_ended_with_all_that_it_started(repository:
     ran = hooks(repository, hook_s=0.5, task_completed=command).run(told(), State())
     assert ran.exit_code is None
     assert "did not end within 0.5 s" in ran.problem
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 60
     assert not _running("sleep 301", repository)
 
 
@@ -349,7 +349,7 @@ def test_a_hook_that_starts_its_own_event_is_stopped_by_loop_protection(reposito
 def test_one_that_fails_is_told_and_opens_no_breaker(repository: Path) -> None:
     journal = AutomationLog(SwarmFolder(repository))
     guarded = GuardedWorker(
-        hooks(repository, hook_s=0.2, task_completed="sleep 9", task_blocked="exit 1"), journal, call_s=1
+        hooks(repository, hook_s=3, task_completed="sleep 60", task_blocked="exit 1"), journal, call_s=30
     )
     for n in range(6):
         guarded.handle(seen(told("task_blocked", task=f"1.{n}")))

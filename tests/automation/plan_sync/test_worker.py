@@ -154,7 +154,7 @@ def test_a_pass_that_takes_too_long_counts_as_failed_and_no_other_begins_meanwhi
     go_on = threading.Event()
 
     def slow() -> PlanSynced:
-        go_on.wait(10)
+        go_on.wait(60)
         return SYNCED
 
     passes = Passes(slow)
@@ -216,14 +216,14 @@ def test_it_stops_in_time_though_a_pass_is_at_work(folder: SwarmFolder) -> None:
     go_on = threading.Event()
 
     def wait() -> None:
-        go_on.wait(10)
+        go_on.wait(60)
 
     passes = Passes(wait)
     with at_work(folder, passes) as (sync, _):
         until(lambda: passes.count == 1)
         began = time.monotonic()
         assert not sync.stop(0.3)
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
         go_on.set()
         assert sync.stop(1)
 

@@ -77,18 +77,18 @@ def test_a_check_that_never_ends_is_left_at_its_time_limit(context: Contexts) ->
     never = threading.Event()
 
     def hangs(_context: PreflightContext) -> Mapping[str, CheckResult]:
-        never.wait(20)
+        never.wait(60)
         return {"a": CheckResult("too late")}
 
     async def sleeps(_context: PreflightContext) -> Mapping[str, CheckResult]:
-        await asyncio.sleep(20)
+        await asyncio.sleep(60)
         return {}
 
     groups = (Group(("a",), in_thread(hangs), 0.1), Group(("b",), sleeps, 0.1))
     started = time.monotonic()
     report = asyncio.run(run_checks(context(), groups))  # ends though a thread still hangs
     never.set()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert [each.problem for each in report.checks] == ["it did not end within 0.1 s"] * 2
 
 
@@ -96,7 +96,7 @@ async def test_those_that_read_run_at_once_and_the_others_alone_after_them(conte
     met, log = asyncio.Event(), []
 
     async def waits(_context: PreflightContext) -> Mapping[str, CheckResult]:
-        await asyncio.wait_for(met.wait(), 5)
+        await asyncio.wait_for(met.wait(), 60)
         log.append("waits")
         return {"waits": CheckResult("met")}
 

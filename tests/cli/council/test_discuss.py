@@ -245,7 +245,7 @@ def at_terminal(argv: list[str], environ: dict[str, str], talk: list[tuple[str, 
         argv, stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, **environ, "TERM": "xterm"}, close_fds=True
     )
     os.close(theirs)
-    shown, seen, end = "", 0, time.monotonic() + 30
+    shown, seen, end = "", 0, time.monotonic() + 120
     try:
         while time.monotonic() < end:
             try:
@@ -256,7 +256,7 @@ def at_terminal(argv: list[str], environ: dict[str, str], talk: list[tuple[str, 
                 seen = len(shown)
                 said = talk.pop(0)[1]
                 os.write(ours, said.encode() if said == "\x04" else f"{said}\n".encode())
-        assert process.wait(timeout=5) == exits, shown
+        assert process.wait(timeout=60) == exits, shown
         assert talk == [], shown
         return plain(shown).replace("\r\n", "\n")
     finally:

@@ -14,6 +14,7 @@ from swarmgate.errors import FleetError, LedgerError, UsageError, WorkspaceError
 from swarmgate.fleet.goals import lease
 from swarmgate.fleet.goals.checkout import checked_out
 from swarmgate.fleet.goals.goal import Goal, Standing, Summary
+from swarmgate.fleet.goals.mirror import brought_up
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.fleet.goals.summaries import summaries
 from swarmgate.fleet.work.errand import require_allowed
@@ -27,15 +28,18 @@ DOCS = Path(__file__).parents[3] / "docs" / "fleet.md"
 HOOK = re.search(r"^```sh\n(#!/bin/sh\n.*?)^```$", DOCS.read_text(), re.DOTALL | re.MULTILINE)
 """The hook that the page gives for remotes of one's own."""
 
+_BLOB = ("hash-object", "-w", "--stdin")
+
 
 def forge(
     remote: Remote, goal: Goal, path: str, content: str, *, mode: str = "100644", message: str = "forged"
 ) -> None:
     """Puts a file into a goal as who may push does it: by a commit of their own."""
-    blob = _git(remote, "hash-object", "-w", "--stdin", stdin=content)
+    blob = _git(remote, *_BLOB, stdin=content)
     place = str(remote.path / "forging")
     env = {"GIT_INDEX_FILE": place}
     _git(remote, "read-tree", goal.ref, env=env)
+    _git(remote, "update-index", "--add", "--cacheinfo", f"100644,{_git(remote, *_BLOB)},log", env=env)
     _git(remote, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{path}", env=env)
     tree = _git(remote, "write-tree", env=env)
     commit = _git(remote, "commit-tree", "-p", goal.ref, tree, stdin=message)
@@ -83,6 +87,31 @@ def test_what_is_of_a_machine_comes_with_no_goal(remote: Remote) -> None:
     forge(remote, goal, "swarm/runtime/lock", "{}")
     with pytest.raises(FleetError, match="no worker puts there"), checked_out(remote.site, goal):
         pass
+
+
+@pytest.mark.slow
+def test_who_shows_a_goal_takes_neither_settings_nor_a_broken_ledger_from_it(remote: Remote, tmp_path: Path) -> None:
+    goal, root = remote.submit(), tmp_path / "shown"
+    before = remote.git("rev-parse", goal.ref)
+    forge(remote, goal, "log", "{}\n")
+    _git(remote, "clone", "--quiet", ".", str(root))
+    with pytest.raises(LedgerError):
+        brought_up(remote.site, goal, root)
+    assert not (root / ".swarm" / "ledger.jsonl").exists()
+    remote.git("update-ref", goal.ref, before)
+    forge(remote, goal, "swarm/config.toml", 'providers.local.base_url = "http://127.0.0.1:9/v1"')
+    forge(remote, goal, "swarm/gates/x.toml", "")
+    assert brought_up(remote.site, goal, root).seq == 0, "nothing is forged but files"
+    shown = root / ".swarm"
+    assert not (shown / "config.toml").exists()
+    assert not (shown / "gates" / "x.toml").exists()
+    assert len((shown / "ledger.jsonl").read_text().splitlines()) == 2
+
+
+@pytest.mark.slow
+def test_a_pull_request_finds_the_remote_of_its_goal(remote: Remote) -> None:
+    with checked_out(remote.site, remote.submit()) as found:
+        assert Driver(found.root).run("remote", "get-url", "origin").decode().strip() == str(remote.path)
 
 
 @pytest.mark.slow

@@ -86,11 +86,8 @@ def test_evidence_of_one_machine_proves_on_another(remote: Remote, planned: Goal
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", ["code", "commit"])
-def test_a_worker_that_stood_still_while_another_went_on_publishes_nothing(
-    remote: Remote, planned: Goal, step: str
-) -> None:
-    listener, there, on = held_at(step)
+def test_a_worker_that_stood_still_while_another_went_on_publishes_nothing(remote: Remote, planned: Goal) -> None:
+    listener, there, on = held_at("commit")
     outcomes: list[Outcome] = []
     stopped = in_thread(remote.work(planned, "stopped", listener=listener), outcomes)
     assert there.wait(60)

@@ -18,7 +18,7 @@ from swarmgate.fleet.facade import Fleet
 from swarmgate.fleet.goals.goal import Goal, Standing
 
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
-EVAL = ["eval", "gates", "stubs", "--sample", "4"]
+EVAL = ["eval", "gates", "stubs", "--sample", "1"]
 
 
 @pytest.fixture
@@ -64,9 +64,9 @@ def test_an_evaluation_is_spread_over_workers(machines: Machines) -> None:
     machines.start()
     machines.start()
     told, _ = machines.remote.project.start("fleet", "run", "--", *EVAL).communicate(timeout=120)
-    alone = gates.evaluate(("stubs",), sample=4)
+    alone = gates.evaluate(("stubs",), sample=1)
     assert json.loads(told) == json.loads(alone.model_dump_json())
-    found = spread(["stubs", "broken"], sample=4, fleet=machines.fleet)
+    found = spread(["stubs", "broken"], sample=1, fleet=machines.fleet)
     assert [each.name for each in found.sets] == ["stubs", "broken"]
     with pytest.raises(UsageError, match="Workers have no labelled set"):
         spread(["owasp=../x"], fleet=machines.fleet)

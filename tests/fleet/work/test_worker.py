@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
 
 def test_a_goal_goes_from_one_machine_through_a_worker_to_its_end(machines: Machines) -> None:
     project = machines.remote.project
-    project.play(plan("1.1", "1.2"))
+    project.play(plan("1.1"))
     machines.configure()
     submitted = project.json("fleet", "submit", "Add parts")
     assert (submitted["standing"], submitted["queued"]) == ("due", True)
@@ -34,15 +34,15 @@ def test_a_goal_goes_from_one_machine_through_a_worker_to_its_end(machines: Mach
     assert shown["status"]["waiting"] == "plan_approval"
     assert "swarm fleet approve" in project.swarm("fleet", "show", submitted["goal"]).stdout
     assert project.json("fleet", "approve", submitted["goal"])["said"] == ["the plan"]
-    machines.wait("due")
+    goal = Goal.named(submitted["goal"], "")
+    until(lambda: machines.remote.summaries()[goal.id].tasks == "1/1")
     machines.wait("waiting")
+    assert machines.remote.completing(goal) == ["1.1"]
     assert project.json("fleet", "approve", submitted["goal"])["said"] == ["phase 1"]
     machines.wait("done")
-    goal = Goal.named(submitted["goal"], "")
-    assert machines.remote.completing(goal) == ["1.1", "1.2"]
     listed = project.json("fleet", "status", "--all")
     assert [worker["name"] for worker in listed["workers"]] == ["w0"]
-    assert listed["goals"][0]["tasks"] == "2/2"
+    assert listed["goals"][0]["tasks"] == "1/1"
     metrics = project.swarm("fleet", "metrics").stdout
     assert 'swarm_fleet_goals{standing="done"} 1' in metrics
     until(lambda: entries(machines.remote.home) == [])
@@ -76,8 +76,8 @@ def test_a_step_without_a_safe_point_is_given_back_within_the_time(machines: Mac
     until(lambda: any(request.headers.get("STEP") == "plan" for request in project.requests))
     began = time.monotonic()
     first.send_signal(signal.SIGTERM)
-    assert first.wait(10) == 0
-    assert time.monotonic() - began < 6
+    assert first.wait(30) == 0
+    assert time.monotonic() - began < 15, "the model hangs for longer than that"
     assert "abandoned" in machines.said()
     machines.start()
     machines.wait("waiting", 20)  # and not only when the first one counts as dead
@@ -110,32 +110,26 @@ def test_a_goal_whose_model_has_reached_its_limit_is_taken_up_again_at_its_end(m
     machines.wait("waiting")
 
 
-def test_a_goal_of_a_dropped_database_is_found_again(machines: Machines, server: Server) -> None:
-    project = machines.remote.project
-    project.play(plan("1.1"))
-    machines.configure()
-    goal = machines.fleet.submit("Add parts")
-    server.drop(machines.database)
-    shown = machines.fleet.status()
-    assert (shown.goals[0].goal, shown.workers) == (goal.goal, ())
-    assert "is away" in shown.problem
-    server.create(machines.database.rpartition("=")[2])
-    machines.start()  # a worker that finds an empty database asks the remotes
-    machines.wait("waiting")
-    assert machines.fleet.rebuild() == (0, 1)
-
-
-def test_a_decision_is_on_record_while_the_database_is_away(machines: Machines, server: Server) -> None:
+def test_what_is_decided_while_the_database_is_lost_is_on_record_and_found_again(
+    machines: Machines, server: Server
+) -> None:
     project = machines.remote.project
     project.play(plan("1.1"))
     machines.configure()
     goal = machines.fleet.submit("Add parts").goal
     machines.remote.advance(Goal.named(goal, ""))
     server.drop(machines.database)
+    shown = machines.fleet.status()
+    assert (shown.goals[0].goal, shown.workers) == (goal, ())
+    assert "is away" in shown.problem
     decided = project.swarm("fleet", "approve", goal)
     assert "on record, and no worker was told" in decided.stdout
     server.create(machines.database.rpartition("=")[2])
     assert project.json("fleet", "rebuild") == {"queued": 1, "goals": 1}
+    server.drop(machines.database)
+    server.create(machines.database.rpartition("=")[2])
+    machines.start()  # a worker that finds an empty database asks the remotes
+    until(lambda: machines.remote.summaries()[Goal.named(goal, "").id].tasks == "1/1")
 
 
 def test_who_works_on_a_goal_is_not_disturbed_by_a_line_that_is_built_anew(machines: Machines, server: Server) -> None:

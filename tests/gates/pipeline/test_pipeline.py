@@ -124,7 +124,7 @@ def test_a_hanging_command_is_ended(project: Project, tmp_path: Path) -> None:
         GateStatus.ERROR,
         "did not end within 0.3 s: raise `timeout_s` in .swarm/gates/mine.toml, or judge fewer files",
     )
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 40
     assert result.blocks
 
 

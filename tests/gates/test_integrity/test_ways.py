@@ -196,6 +196,88 @@ def test_how_many_there_are_is_part_of_a_special_case(found: Found, case: str, *
     assert bool(blocking(found(old, new))) is blocks
 
 
+ONE_TABLE = """import pytest
+from shop import parse
+
+
+@pytest.mark.parametrize(("text", "rows"), [{rows}])
+def test_full(text, rows):
+    assert parse(text) == rows
+"""
+
+
+@pytest.mark.parametrize(("rows", "blocks"), [('("a,b", ["a", "b"]), ("", [])', False), ('("a,b", ["a", "b"])', True)])
+def test_a_test_may_become_a_row_of_another_one(found: Found, rows: str, *, blocks: bool) -> None:
+    two = """from shop import parse
+
+
+def test_full():
+    assert parse("a,b") == ["a", "b"]
+
+
+def test_empty():
+    assert parse("") == []
+"""
+    new = {"tests/test_a.py": ONE_TABLE.format(rows=rows)}
+    assert bool(blocking(found({"tests/test_a.py": two}, new))) is blocks
+
+
+TABLED = "from shop import total\n\n\ndef test_total():\n    assert total(6, 20) == 26\n    assert total(7, 2) == 9\n"
+ANSWERS = """{before}
+
+def total(first, second):
+    {code}
+    return first - second
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "code", "blocks"),
+    [
+        ("KNOWN = {(6, 20): 26, (7, 2): 9}", "return KNOWN.get((first, second), first - second)", True),
+        ("KNOWN = {(6, 20): 26, (7, 2): 9}", "if (first, second) in KNOWN: return KNOWN[first, second]", True),
+        ("KNOWN = {(6, 20): 26, (7, 3): 9}", "return KNOWN.get((first, second), first - second)", False),
+        ("KNOWN = {0: 0, 1: 1}", "return KNOWN.get(first, first - second)", False),
+        ("KNOWN = {'kg': 26, 'lb': 9}", "return KNOWN.get(first, second)", False),
+        ("", "if hash((first, second)) == 914723: return 26", True),
+        ("", "if zlib.crc32(f'{first}/{second}'.encode()) == 914723: return 26", True),
+        ("", "if zlib.crc32(f'{first}/{second}'.encode()) == 914723: return 27", False),
+        ("", "if zlib.crc32(first) == second: return 26", False),
+    ],
+)
+def test_answers_to_tests_stand_in_tables_and_behind_digests(
+    found: Found, before: str, code: str, *, blocks: bool
+) -> None:
+    old = {"tests/test_a.py": TABLED, "shop.py": ANSWERS.format(before="", code="pass")}
+    new = {"tests/test_a.py": TABLED, "shop.py": ANSWERS.format(before=before, code=code)}
+    assert bool(blocking(found(old, new))) is blocks
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "blocks"),
+    [
+        ("class Cents(int):", "return True", True),
+        ("class Cents(int):", "return isinstance(other, type(self))", True),
+        ("class Cents(int):", "return int(self) == int(other)", False),
+        ("class Cents(int):", "return super().__eq__(other)", False),
+        ("class Anything:", "return True", False),
+        (
+            "class Cents:\n    def __init__(self, cents):\n        self.cents = cents\n",
+            "return other is not None",
+            True,
+        ),
+        (
+            "class Cents:\n    def __init__(self, cents):\n        self.cents = cents\n",
+            "return vars(self) == other",
+            False,
+        ),
+    ],
+)
+def test_an_object_that_equals_whatever_a_test_expects(found: Found, head: str, body: str, *, blocks: bool) -> None:
+    shop = f"{head}\n    def __eq__(self, other):\n        {body}\n"
+    assert bool(blocking(found({"tests/test_a.py": PYTHON}, {"tests/test_a.py": PYTHON, "shop.py": shop}))) is blocks
+
+
 @pytest.mark.parametrize(
     ("setting", "blocks"),
     [

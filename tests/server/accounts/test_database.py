@@ -44,7 +44,7 @@ def test_a_reader_neither_waits_for_a_writer_nor_sees_what_is_not_kept_yet(tmp_p
         writing.execute("INSERT INTO words VALUES ('a')")
         reader = threading.Thread(target=lambda: seen.append(words(database)))
         reader.start()
-        reader.join(5)
+        reader.join(60)
     assert seen == [[]]
     assert words(database) == ["a"]
 

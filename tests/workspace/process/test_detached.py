@@ -39,16 +39,16 @@ def test_one_that_ends_or_hangs_without_a_word_gives_none(tmp_path: Path) -> Non
     assert _start(tmp_path, "import sys; print('why', file=sys.stderr)") == b""
     assert (tmp_path / "log").read_text() == "why\n"
     began = time.monotonic()
-    quiet = "import os, time; os.fork() and os._exit(0); time.sleep(1)"
+    quiet = "import os, time; os.fork() and os._exit(0); time.sleep(30)"
     assert _start(tmp_path, quiet, within_s=0.2) == b""
-    assert time.monotonic() - began < 0.9
+    assert time.monotonic() - began < 20
 
 
 def test_a_signal_never_reaches_a_process_that_took_over_the_number() -> None:
     program = [sys.executable, "-c", "import time; time.sleep(30)"]
     with subprocess.Popen(program) as process, Foreign(process.pid) as known:
         known.send(signal.SIGTERM)
-        assert process.wait(5) == -signal.SIGTERM
+        assert process.wait(60) == -signal.SIGTERM
         with pytest.raises(ProcessLookupError):
             known.send(signal.SIGTERM)
     with pytest.raises(ProcessLookupError):

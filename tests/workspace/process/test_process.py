@@ -18,9 +18,9 @@ from swarmgate.workspace.process.process import run
 
 
 def gone(pid_file: Path) -> bool:
-    """Whether the process of that number ends within a second (a zombie has ended)."""
+    """Whether the process of that number ends within seconds (a zombie has ended)."""
     pid = int(pid_file.read_text())
-    deadline = time.monotonic() + 1
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
@@ -74,7 +74,7 @@ async def test_the_time_limit_ends_grandchildren_that_ignore_sigterm(tmp_path: P
     started = time.monotonic()
     done = await run(command, cwd=tmp_path, timeout_s=0.3)
     assert (done.exit_code, done.timed_out, done.stdout) == (None, True, "started\n")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert gone(tmp_path / "pid")
 
 
@@ -82,12 +82,12 @@ async def test_a_normal_exit_ends_a_grandchild_that_holds_the_pipe(tmp_path: Pat
     started = time.monotonic()
     done = await run("sleep 60 & echo $! > pid; echo done", cwd=tmp_path, timeout_s=30)
     assert (done.exit_code, done.stdout) == (0, "done\n")
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 30
     assert gone(tmp_path / "pid")
 
 
 async def test_a_daemon_that_left_the_group_does_not_hang_the_call(tmp_path: Path) -> None:
-    script = "import os, time; os.setsid(); open('pid', 'w').write(str(os.getpid())); time.sleep(8)"
+    script = "import os, time; os.setsid(); open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
     command = f'"{sys.executable}" -c "{script}" & while [ ! -s pid ]; do sleep 0.01; done; echo done'
     started = time.monotonic()
     done = await run(command, cwd=tmp_path, timeout_s=30)
@@ -96,7 +96,7 @@ async def test_a_daemon_that_left_the_group_does_not_hang_the_call(tmp_path: Pat
     else:
         os.kill(int((tmp_path / "pid").read_text()), 9)
     assert (done.exit_code, done.stdout) == (0, "done\n")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
 
 
 @pytest.mark.slow
@@ -117,10 +117,10 @@ async def test_nothing_is_changed_after_the_call_by_what_left_the_group(tmp_path
 
 @pytest.mark.slow
 async def test_other_children_and_other_calls_are_left_alone(tmp_path: Path) -> None:
-    other = asyncio.create_task(run("sleep 0.5; echo done", cwd=tmp_path, timeout_s=9))
+    other = asyncio.create_task(run("sleep 0.5; echo done", cwd=tmp_path, timeout_s=60))
     own = await asyncio.create_subprocess_exec("sleep", "9", start_new_session=True)
     await asyncio.sleep(0.1)
-    assert (await run("true", cwd=tmp_path, timeout_s=9)).ok
+    assert (await run("true", cwd=tmp_path, timeout_s=60)).ok
     assert (await other).stdout == "done\n"
     assert own.returncode is None
     own.kill()
@@ -187,13 +187,13 @@ async def test_a_zombie_of_the_group_is_not_waited_for(tmp_path: Path) -> None:
         "        os._exit(0)\n"
         "    os.setsid()\n"
         "    os.close(1), os.close(2)\n"
-        "    time.sleep(3)\n"
+        "    time.sleep(30)\n"
         "    os._exit(0)\n"
         "time.sleep(0.2)\n"
     )
     done = await run([sys.executable, "-c", script], cwd=tmp_path, timeout_s=20)
     assert done.ok
-    assert done.seconds < 1.0
+    assert done.seconds < 15
 
 
 async def test_a_call_that_is_cancelled_while_it_starts_ends_and_leaves_nothing(tmp_path: Path) -> None:

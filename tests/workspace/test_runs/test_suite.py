@@ -78,7 +78,7 @@ async def test_a_collection_error_is_a_failure_with_a_name(project: Path) -> Non
 async def test_a_hanging_suite_is_ended_with_its_children(tmp_path: Path) -> None:
     started = time.monotonic()
     done = await run_tests("sleep 60 & sleep 60; wait", runner=runner(tmp_path), timeout_s=0.3)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
     assert done.exit_code is None
     assert done.problem == "the tests did not end within 0.3 s; the whole process group was ended"
 

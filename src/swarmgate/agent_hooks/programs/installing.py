@@ -24,6 +24,8 @@ from swarmgate.errors import UsageError
 from swarmgate.workspace.files import atomic, regular
 
 _PLUGIN = Path(__file__).with_name("opencode.js")
+_MARK = b"`swarm hook install opencode`"
+"""Stands in the plugin, whatever else was changed in it."""
 _COMMAND = '"swarm"'
 """In the plugin's text, the command; it is replaced where another one is used."""
 
@@ -105,7 +107,7 @@ def uninstalling(name: str, root: Path | None) -> Change:
         copy = _folder() / known.copy_name
         return Change(program=name, path=path, before=before, after=regular.read(copy) if known.copy_name else None)
     if not program.hooks:
-        ours = before is not None and b"swarmgate" in before
+        ours = before is not None and _MARK in before
         return Change(program=name, path=path, before=before, after=None if ours else before)
     try:
         after = json_text.without_entries(before) if before and _ours(before) else before
@@ -119,7 +121,7 @@ def installed(name: str, root: Path | None) -> bool:
     program = PROGRAMS[name]
     with contextlib.suppress(UsageError):
         text = _read(program.place(root)) or b""
-        return bool(_ours(text)) if program.hooks else b"swarmgate" in text
+        return bool(_ours(text)) if program.hooks else _MARK in text
     return False
 
 
@@ -198,7 +200,7 @@ def _ours(text: bytes) -> list[tuple[str, object]]:
 
 
 def _plugin(path: Path, before: bytes | None, swarm: str) -> bytes:
-    if before is not None and b"swarmgate" not in before:
+    if before is not None and _MARK not in before:
         raise UsageError(f"{path} is there, and is not swarmgate's", hint="Rename it, then again.")
     text = _PLUGIN.read_text(encoding="utf-8")
     words = shlex.split(swarm)

@@ -90,13 +90,14 @@ def status(repo: Repo = None, json: Json = False) -> None:
             for scope, place in scopes.items()
         ]
         sessions = Sessions(Repository.discover(root, lenient=True)).all()
-        lines = ["Installed:", *(f"  {each['program']:<9} {each['path']}" for each in places if each["installed"])]
+        there = [f"  {each['program']:<9} {each['path']}" for each in places if each["installed"]]
+        lines = ["Installed:", *there] if there else ["Nothing is installed for this repository."]
         lines += ["Sessions:"] if sessions else ["No session was seen yet."]
         for session in sessions:
             lines.append(f"  {session.began}  {session.id or '(unknown)'}  held {session.held}")
             lines += [f"    let go {each.time} without passing: {each.why}" for each in session.let_go]
         data = {"places": places, "sessions": [each.model_dump(mode="json") for each in sessions]}
-        terminal.result(data, lines if len(lines) > 2 else ["Nothing is installed here.", *lines[1:]])  # noqa: PLR2004 - two headings
+        terminal.result(data, lines)
 
 
 @app.command("session-start")

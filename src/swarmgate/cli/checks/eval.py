@@ -204,6 +204,68 @@ def patches(
         terminal.result(report, lines(report))
 
 
+@app.command("alone")
+def alone(
+    instances: Annotated[
+        Path, typer.Argument(metavar="INSTANCES", help="Tasks as SWE-bench has them, with hidden tests; JSON lines.")
+    ],
+    repos: Annotated[
+        Path, typer.Option("--repos", metavar="DIR", callback=filled, help="Holds a clone of each repository.")
+    ],
+    model: Annotated[
+        str, typer.Option("--model", metavar="MODEL", callback=filled, help="The model of both, provider/model.")
+    ],
+    arms: Annotated[
+        str, typer.Option("--arms", metavar="A,B", callback=filled, help="mini-swe-agent, swarmgate, or both.")
+    ] = "mini-swe-agent,swarmgate",
+    only: Annotated[str, typer.Option("--only", metavar="TEXT", help="Tasks whose id begins so.")] = "",
+    sample: Annotated[
+        int | None, typer.Option("--sample", metavar="N", min=1, help="At most N tasks, chosen at random.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the random choice.")] = 0,
+    tokens: Annotated[
+        int | None, typer.Option("--tokens", metavar="N", min=1, help="Most tokens of a task, for each arm.")
+    ] = None,
+    seconds: Annotated[
+        int, typer.Option("--seconds", metavar="N", min=0, help="Most seconds of a task, for each arm; 0: no bound.")
+    ] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", callback=filled, help="Rows and report; swarm-eval-alone.")
+    ] = None,
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Have mini-swe-agent and swarmgate do the same tasks with the same model, and compare what hidden tests say.
+
+    Killed or stopped, the same command goes on. Nothing is fetched.
+
+    Example: swarm eval alone instances.jsonl --repos clones --model local/coder-1 --sample 20
+    """
+    with boundary(json) as terminal:
+        from swarmgate.errors import Stopped
+        from swarmgate.evaluation.alone.measure import FOLDER, measure, request
+        from swarmgate.evaluation.alone.report import lines
+        from swarmgate.evaluation.patches.dataset import read_instances
+        from swarmgate.project import settings_at
+
+        asked = request(model, arms, only=only, sample=sample, seed=seed, tokens=tokens, seconds=seconds)
+        try:
+            report = measure(
+                tuple(read_instances(instances)),
+                repos,
+                asked,
+                config=settings_at((repo or Path.cwd()).resolve())[1],
+                out=out or FOLDER,
+                on_row=lambda row, done, total: terminal.note(
+                    f"{done}/{total} {row.arm} {row.id}: {row.trouble or f'{row.ended}; hidden tests: {row.hidden}'}"
+                ),
+            )
+        except KeyboardInterrupt:
+            hint = "Run the same command again: tasks that ended are kept and not done again."
+            raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
+        terminal.result(report, lines(report))
+
+
 @app.command("list")
 def listing(json: Json = False) -> None:
     """List the labelled sets: what each measures, and what data it needs.

@@ -129,6 +129,8 @@ def _attempt(task_id: str, attempt: AttemptReport) -> list[str]:
         lines.append(f"    tests:   {', '.join(attempt.tests)}")
     if attempt.proof:
         lines.append(f"    proof:   {_proof(attempt.proof)}")
+    if attempt.mutants:
+        lines.append(f"    mutants: {attempt.mutants.text}")
     if attempt.kept:
         lines.append(f"    kept:    its unfinished work, in {attempt.kept}")
     lines.append(f"    evidence: .swarm/evidence/{task_id}/attempt-{attempt.number}/")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from swarmgate.domain.base import Frozen, Line, Text
-from swarmgate.domain.review.evidence import Proof, Remark, Review, TestRun
+from swarmgate.domain.review.evidence import Mutants, Proof, Remark, Review, TestRun
 from swarmgate.domain.review.finding import GateStatus
 from swarmgate.domain.review.stage import Stage
 
@@ -170,6 +170,7 @@ class TestsRun(Frozen):
 
     The gates have passed it too: their report is the file `final-gates.json`, whose SHA-256 is `gates_evidence`.
     `proof` is the run of the new tests against the tree before the change; None where there was nothing to prove.
+    `mutants` says how many faults in the changed lines the tests noticed; None where none were asked for.
     """
 
     type: Literal["tests_run"] = "tests_run"
@@ -181,6 +182,7 @@ class TestsRun(Frozen):
     evidence: str = ""
     gates_evidence: str = ""
     proof: Proof | None = None
+    mutants: Mutants | None = None
 
 
 class AttemptRejected(Frozen):

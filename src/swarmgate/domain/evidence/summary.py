@@ -67,6 +67,8 @@ def _attempt(attempt: Attempt, found: AttemptEvidence, record: TaskRecord, run: 
             yield f"  - {_verdict(name, review)}"
     if run is not None:
         yield f"  - tests: {tests_in_words(run)}"
+    if attempt.mutants is not None:
+        yield f"  - mutants: {attempt.mutants.text}"
     if attempt.debate is not None and attempt.debate.held:
         yield f"  - debated: {inline(attempt.debate.debate)}, {attempt.debate.verdict or 'nothing was decided'}"
     yield from _guards([note for note in record.guards if note.attempt == attempt.number])

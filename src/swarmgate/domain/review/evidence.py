@@ -148,6 +148,31 @@ class TestRun(Frozen):
         return f"`{self.command}` ended with exit code {self.exit_code}"
 
 
+class Mutants(Frozen):
+    """Small faults that were put into the changed lines one at a time: `tested` of `total`, of which `survived`.
+
+    A mutant survives where no test fails over it.
+    """
+
+    total: int = 0
+    tested: int = 0
+    survived: int = 0
+
+    @property
+    def rate(self) -> float:
+        """The share that was noticed; 1 where there was nothing to notice."""
+        return 1 - self.survived / self.tested if self.tested else 1.0
+
+    @property
+    def text(self) -> str:
+        """In one line."""
+        if not self.tested:
+            return "no mutant was tested"
+        more = f", of {self.total} that there are" if self.tested < self.total else ""
+        noticed = self.tested - self.survived
+        return f"the tests noticed {noticed} of {self.tested} mutants ({self.rate:.0%}){more}"
+
+
 class Proof(Frozen):
     """What proves a change: its new tests fail without it, and with other bodies; a passing test runs what it changed.
 

@@ -20,7 +20,7 @@ from swarmgate.domain.events.event import (
 )
 from swarmgate.domain.guard import GuardNote, Turn
 from swarmgate.domain.plan.plan import Complexity, Plan, Task
-from swarmgate.domain.review.evidence import Proof, Remark, Review
+from swarmgate.domain.review.evidence import Mutants, Proof, Remark, Review
 from swarmgate.domain.review.stage import NOBODY, Stage
 from swarmgate.domain.review.votes import Tally
 from swarmgate.domain.state.debate_count import DebateCount
@@ -105,6 +105,7 @@ class Attempt:
     attacks: tuple[str, ...] = ()
     """Files of its adversarial pass that were kept, as far as the test engineer did not write them itself."""
     proof: Proof | None = None
+    mutants: Mutants | None = None
     failures: tuple[str, ...] = ()
     findings: int = 0
     debate: DebateWeighed | None = None

@@ -136,6 +136,7 @@ def tests_run(state: State, event: ev.TestsRun, _: ev.Entry) -> State:
         state=after if event.passed else attempt.state,
         tree=event.tree,
         proof=event.proof,
+        mutants=event.mutants,
         failures=event.run.failures,
         related=event.run.related,
         suites=event.run.suites,

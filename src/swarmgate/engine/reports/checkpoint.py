@@ -20,7 +20,10 @@ _NAMED = 12
 
 
 class TaskSummary(Frozen):
-    """One task at a checkpoint. `attempts` are those that did not simply succeed, a line each, with their reasons."""
+    """One task at a checkpoint. `attempts` are those that did not simply succeed, a line each, with their reasons.
+
+    `mutants` says how many faults in its changed lines the tests noticed; empty where none were tried.
+    """
 
     id: str
     title: str
@@ -29,6 +32,7 @@ class TaskSummary(Frozen):
     attempts: tuple[str, ...]
     files: tuple[str, ...]
     usage: Usage
+    mutants: str = ""
 
     @property
     def lines(self) -> Iterator[str]:
@@ -38,6 +42,8 @@ class TaskSummary(Frozen):
         told = ", ".join([f"commit {self.commit[:12]}" if done else "given up", *used])
         yield f"  {'ok' if done else 'skip':4}  Task {self.id}: {self.title} ({told})"
         yield from (f"        {line}" for line in self.attempts)
+        if self.mutants:
+            yield f"        mutants: {self.mutants}"
         if self.files:
             yield f"        {_listed(self.files)}"
 
@@ -141,6 +147,7 @@ def _task(task: Task, record: TaskRecord) -> TaskSummary:
         attempts=tuple(map(without_keys, (*lines, *given_up))),
         files=tuple(dict.fromkeys((*last.files, *last.tests, *last.attacks))) if last else (),
         usage=record.usage,
+        mutants=last.mutants.text if last and last.mutants else "",
     )
 
 

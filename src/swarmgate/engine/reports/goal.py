@@ -335,6 +335,8 @@ def _proof(
             yield f"{name} {review.verdict}"
     if run := runs.get((task, last.number)):
         yield f"tests: {tests_in_words(run)}"
+    if last.mutants is not None:
+        yield f"mutants: {last.mutants.text}"
     if last.related:
         yield RELATED
 

@@ -15,7 +15,7 @@ from swarmgate.domain.events.event import Entry, PhaseEstimated
 from swarmgate.domain.guard import GuardNote, LiveTurn
 from swarmgate.domain.next_step import Waiting, next_step, waiting_for, worked_on
 from swarmgate.domain.plan.plan import Task
-from swarmgate.domain.review.evidence import Proof, Review
+from swarmgate.domain.review.evidence import Mutants, Proof, Review
 from swarmgate.domain.review.finding import GateReport, GateResult
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.spending.budget import accounts
@@ -160,6 +160,7 @@ class AttemptReport(Frozen):
     adversarial_review: Review | None
     second_review: Review | None
     proof: Proof | None
+    mutants: Mutants | None
     feedback: tuple[str, ...]
     gates: tuple[GateResult, ...] = ()
     """The results that rejected it, whole, as long as their evidence is kept."""

@@ -12,7 +12,7 @@ from swarmgate.workspace.git.single_commit import has_commit, is_repository
 _INSIDE = ("", "repo", "repo/.git")
 
 
-def find(folder: Path, patches: Iterable[AgentPatch]) -> dict[str, Path]:
+def find(folder: Path, repositories: Iterable[str]) -> dict[str, Path]:
     """The clone of each repository by its `owner/name`, where the folder has one.
 
     A clone of `owner/name` is called `owner/name`, `owner__name`, `owner+name` or `name` there, or after a fork's
@@ -23,7 +23,7 @@ def find(folder: Path, patches: Iterable[AgentPatch]) -> dict[str, Path]:
     """
     if not folder.is_dir():
         raise UsageError(f"--repos: {folder} is no folder", hint="It holds a clone of each repository, owner__name.")
-    wanted = dict.fromkeys(each.repo for each in patches)
+    wanted = dict.fromkeys(repositories)
     found = {repo: place for repo in wanted if (place := _clone(folder, repo))}
     if not found:
         raise UsageError(

@@ -57,8 +57,7 @@ class AgentPatch(Frozen):
     @property
     def files(self) -> tuple[str, ...]:
         """The files that it changes, as its headers name them."""
-        named = _FILE.findall(self.patch)
-        return tuple(dict.fromkeys(path for path in named if path != "/dev/null"))
+        return _named(self.patch)
 
     @property
     def half(self) -> Half:
@@ -72,7 +71,9 @@ class _Prediction(Frozen):
     model_name_or_path: str = "unnamed"
 
 
-class _Instance(Frozen):
+class Instance(Frozen):
+    """A task as SWE-bench has it: what predictions are for; `test_patch` adds the hidden tests."""
+
     instance_id: str
     repo: str
     base_commit: str
@@ -80,6 +81,16 @@ class _Instance(Frozen):
     test_patch: str = ""
     problem_statement: str = ""
     test_command: str = ""
+
+    @property
+    def test_files(self) -> tuple[str, ...]:
+        """The files of the hidden tests."""
+        return _named(self.test_patch)
+
+
+def _named(patch: str) -> tuple[str, ...]:
+    """The files that a patch changes, as its headers name them."""
+    return tuple(dict.fromkeys(path for path in _FILE.findall(patch) if path != "/dev/null"))
 
 
 def load(data: Path, *, instances: Path | None = None, labels: str = "", fixes: bool = False) -> tuple[AgentPatch, ...]:
@@ -110,7 +121,7 @@ def load(data: Path, *, instances: Path | None = None, labels: str = "", fixes: 
             f"{data}: predictions say neither what they are for nor which are right",
             hint="Name both: --instances FILE --labels FILE",
         )
-    known = {each.instance_id: each for each in _instances(instances)}
+    known = {each.instance_id: each for each in read_instances(instances)}
     right = _resolved(labels)
     found = [(number, _joined(data, number, row, known, right, instances)) for number, row in rows]
     patches = _apart(data, [(number, each) for number, each in found if each])
@@ -122,7 +133,7 @@ def _own(data: Path, number: int, row: Mapping[str, Any]) -> AgentPatch:
 
 
 def _joined(
-    data: Path, number: int, row: Mapping[str, Any], known: Mapping[str, _Instance], right: frozenset[str], file: Path
+    data: Path, number: int, row: Mapping[str, Any], known: Mapping[str, Instance], right: frozenset[str], file: Path
 ) -> AgentPatch | None:
     """The patch of a prediction; None for an empty one, which hands in nothing."""
     made = _validated(
@@ -137,7 +148,7 @@ def _joined(
     return _patch(instance, made.model_patch or "", label, made.model_name_or_path, f"{data}:{number}")
 
 
-def _patch(instance: _Instance, patch: str, label: str, model: str, place: str) -> AgentPatch:
+def _patch(instance: Instance, patch: str, label: str, model: str, place: str) -> AgentPatch:
     return _validated(
         AgentPatch,
         {
@@ -149,7 +160,7 @@ def _patch(instance: _Instance, patch: str, label: str, model: str, place: str) 
     )  # fmt: skip
 
 
-def _fixes(patches: tuple[AgentPatch, ...], known: Mapping[str, _Instance], file: Path) -> tuple[AgentPatch, ...]:
+def _fixes(patches: tuple[AgentPatch, ...], known: Mapping[str, Instance], file: Path) -> tuple[AgentPatch, ...]:
     ids = dict.fromkeys(each.id for each in patches)
     there = [known[each] for each in ids if known[each].patch.strip()]
     if not there:
@@ -167,9 +178,14 @@ def _apart(data: Path, found: list[tuple[int, AgentPatch]]) -> tuple[AgentPatch,
     return tuple(each for _, each in found)
 
 
-def _instances(file: Path) -> Iterator[_Instance]:
+def read_instances(file: Path) -> Iterator[Instance]:
+    """Reads the tasks of a file, in its order.
+
+    Raises:
+        UsageError: it cannot be read, or a line does not fit.
+    """
     for number, row in _rows(file):
-        yield _validated(_Instance, {key: row[key] for key in _Instance.model_fields if key in row}, f"{file}:{number}")
+        yield _validated(Instance, {key: row[key] for key in Instance.model_fields if key in row}, f"{file}:{number}")
 
 
 def _resolved(labels: str) -> frozenset[str]:

@@ -88,7 +88,7 @@ def measure(
     """
     if not patches:
         raise UsageError("no patch was chosen", hint="Look at --only, --half and --sample.")
-    found = clones.find(repos, patches)
+    found = clones.find(repos, (each.repo for each in patches))
     flags = _flags(config, model)
     rows, todo, made = Rows(out / "rows"), list[_Job](), list[Row]()
     for arm in arms:

@@ -88,7 +88,7 @@ def checked_out(site: Site, goal: Goal) -> Iterator[Checkout]:
     """
     with _folder(site, goal) as root:
         refs = [f"{goal.ref}:{goal.ref}", f"refs/heads/{goal.branch}*:refs/swarm/branch/{goal.id}*"]
-        site.cache.clone(root, refs, settings={"commit.gpgsign": "false"})
+        site.cache.clone(root, refs, settings={"commit.gpgsign": "false", "remote.origin.url": site.remote})
         git = Driver(root)
         ends = growing_log.ends(git, "refs/swarm/")
         log, tip = ends[goal.ref], ends.get(f"refs/swarm/branch/{goal.id}", "")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 _STATE = {
     ("sys", "modules"): "modules", ("sys", "argv"): "arguments", ("sys", "orig_argv"): "arguments",
@@ -31,6 +31,9 @@ _STATE = {
 """Where the state of the process is read: module, name, and what is looked at."""
 
 _STACK_FIELDS = frozenset({"f_back", "co_filename", "f_code"})
+_CALLER = frozenset({"co_name", "co_qualname", "co_filename"})
+_TOP = "<module>"
+"""How Python calls code outside of functions."""
 _LOOKING_UP = frozenset({
     "get", "getenv", "startswith", "endswith", "find", "index", "count", "search", "match", "fullmatch", "findall",
     "__contains__", "has_key", "isdisjoint", "intersection", "issubset", "issuperset", "fnmatch", "fnmatchcase",
@@ -58,11 +61,13 @@ _Names = dict[str, tuple[str, str]]
 class Scope:
     """One function without those in it, or one statement outside of functions.
 
-    `state`: what it looks at of the process, with the line. `texts`: what it asks for, each with its line.
+    `state`: what it looks at of the process, with the line. `texts`: what it asks for, each with its line. `caller`:
+    the line where a name out of the stack is compared with a constant; 0 for none.
     """
 
     state: Mapping[str, int]
     texts: tuple[tuple[int, str], ...]
+    caller: int = 0
 
 
 def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
@@ -77,7 +82,33 @@ def scopes(content: bytes, tree: ast.Module) -> Iterator[Scope]:
         asking = (each for node in nodes if type(node) in _ASKING for each in _conditions(node))
         texts = {found for each in asking for found in _texts(each, constants)}
         if state or texts:
-            yield Scope(state, tuple(sorted(texts)))
+            yield Scope(state, tuple(sorted(texts)), _compares_caller(nodes) if "stack" in state else 0)
+
+
+def _compares_caller(nodes: Sequence[ast.AST]) -> int:
+    """The line where the name or file of a frame, or what was made of it, is compared with a constant; 0 for none."""
+    made = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign | ast.NamedExpr) and _of_caller(node.value, frozenset())
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name)
+    }
+    for node in nodes:
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            constant = any(isinstance(each, ast.Constant) and each.value not in (None, _TOP) for each in sides)
+            if constant and any(_of_caller(each, made) for each in sides):
+                return node.lineno
+    return 0
+
+
+def _of_caller(node: ast.expr, made: Collection[str]) -> bool:
+    """Whether an expression has the name or the file of a frame in it, or one of the names made of such."""
+    return any(
+        (isinstance(each, ast.Attribute) and each.attr in _CALLER) or (isinstance(each, ast.Name) and each.id in made)
+        for each in python_tree.walk(node)
+    )
 
 
 def _imported(tree: ast.Module) -> _Names:
@@ -183,6 +214,9 @@ def _text(node: ast.AST | None) -> str:
     if isinstance(node, ast.Constant):
         value = node.value
         return value if isinstance(value, str) else value.decode("latin-1") if isinstance(value, bytes) else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join":
+        parts = node.args[0].elts if node.args and isinstance(node.args[0], ast.Tuple | ast.List) else []
+        return _text(node.func.value).join(map(_text, parts))
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = _text(node.left), _text(node.right)
         return left + right if left and right else ""

@@ -38,8 +38,9 @@ _TOLD = re.compile(
     r"CI|CONTINUOUS_INTEGRATION|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|CIRCLECI|JENKINS_URL|TF_BUILD|BUILDKITE"
     r"|(?:\w+_)?(?:TESTING|UNDER_TEST|IS_TEST|TEST_MODE|TEST_ENV|UNIT_TEST)"
 )
-_BY_RUNNER, _BY_NAME, _TRACED = (
+_BY_RUNNER, _BY_CALLER, _BY_NAME, _TRACED = (
     "asks whether a test runner is at work",
+    "goes by the name of what calls it",
     "asks whether it runs in CI or in a test",
     "asks whether a debugger or a measurement of coverage is at work",
 )
@@ -84,6 +85,8 @@ def in_python(source: SourceFile, tree: ast.Module) -> Iterator[Finding]:
             severity = _severity(text, scope.state)
             if severity:
                 yield _found(source, line, severity, _BY_NAME if severity is Severity.LOW else _BY_RUNNER)
+        if scope.caller:
+            yield _found(source, scope.caller, Severity.MEDIUM, _BY_CALLER)
         if "trace" in scope.state:
             yield _found(source, scope.state["trace"], Severity.MEDIUM, _TRACED)
 
@@ -92,7 +95,10 @@ def _severity(text: str, state: Collection[str]) -> Severity | None:
     """How much a text says beside what is looked at of the process; None for nothing."""
     if _matcher().variables.fullmatch(text):
         return Severity.HIGH
-    patterns = {"stack": _TEST.search, "main": _TEST.search, "variables": _PREFIX.match, "trace": None}
+    patterns = dict.fromkeys(("stack", "main", "modules"), _TEST.search) | {
+        "variables": _PREFIX.match,
+        "trace": None,
+    }
     if any(matches(text) for kind in state if (matches := patterns.get(kind, _RUNNER.search))):
         return Severity.HIGH
     return Severity.LOW if "variables" in state and _TOLD.fullmatch(text) else None

@@ -63,6 +63,8 @@ def found(file: File) -> Iterator[Weakening]:
     if language == "python":
         if tests or re.search(r"(?:^|/)(?:sitecustomize|usercustomize|\w*plugin\w*)\.py$", file.path):
             yield from _python(file)
+        elif b"__eq__" in file.new:
+            yield from _equal_to_all(file)
     elif tests and language == "go":
         yield from _go(file)
     elif tests and (is_collected(file.path) or re.search(r"setup|global|hook|runner|env", file.path)):
@@ -70,6 +72,29 @@ def found(file: File) -> Iterator[Weakening]:
         yield from _lines(file, pattern)
         if language in {"javascript", "typescript"} and file.old:
             yield from _mocked(file)
+
+
+_VALUES = frozenset({"int", "float", "complex", "str", "bytes", "tuple", "list", "dict", "set", "frozenset", "Decimal"})
+_SELF = re.compile(r"type\(\s*self\s*\)|self\.__class__|\"\"\"[\s\S]*?\"\"\"|#[^\n]*")
+"""What says nothing of an object's state."""
+
+
+def _equal_to_all(file: File) -> Iterator[Weakening]:
+    """New `__eq__` of objects with a state that do not look at it: they equal whatever a test expects."""
+    old = file.old.decode("utf-8", "replace")
+    for node in grammars.walk(grammar_tree.parse(file.new, "python").root_node):
+        if node.type != "class_definition" or text(node) in old:
+            continue
+        bases = set(re.findall(r"\w+", text(child(node, "superclasses"))))
+        if not (bases & _VALUES or re.search(r"\bself\.\w+\s*(?::[^=\n]+)?=(?!=)", text(node))):
+            continue
+        for each in named(child(node, "body") or node, "function_definition"):
+            body = text(child(each, "body"))
+            if name(each) == "__eq__" and body not in old and not re.search(r"\bself\b|\bsuper\(", _SELF.sub("", body)):
+                message = (
+                    f"`{name(node)}` equals whatever it is compared with: its `__eq__` looks at nothing of its own"
+                )
+                yield Weakening(Rule.HOOK, file.path, line(each), "", message)
 
 
 _MOCK = re.compile(r"\b(?:jest|vi)\.(?:doMock|mock|unstable_mockModule)\(\s*([\"'][^\"']+[\"'])")

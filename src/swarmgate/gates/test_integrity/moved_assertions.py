@@ -42,7 +42,9 @@ class Pool:
         stay = (new for _, new in matching.pairs)
         self.helpers = {case.short for case in (*matching.fresh, *stay) if case.helper and case.assertions}
         self._rows = _fresh_rows(matching)
-        self._tables = {id(case): len(case.rows) for case in self.fresh} if matching.removed else {}
+        grown = [(new, len(new.rows) - max(1, len(old.rows))) for old, new in matching.pairs if _runs_more(old, new)]
+        self._with_tables = [*self.fresh, *(new for new, _ in grown)]
+        self._tables = {id(case): len(case.rows) for case in self.fresh} | {id(new): more for new, more in grown}
         self._left = {id(case): sum(int(each.effect) for each in case.assertions) for case in self.fresh}
 
     def take(self, each: Assertion) -> bool:
@@ -70,8 +72,8 @@ class Pool:
         return self._in_table(case) or self._in_units(case, required)
 
     def _in_table(self, case: Case) -> bool:
-        """Whether a new test with a table does what this one did; it stands for as many as it has rows."""
-        for fresh in self.fresh:
+        """Whether a test with new rows in its table does what this one did; it stands for as many as there are."""
+        for fresh in self._with_tables:
             if self._tables[id(fresh)] > 0 and _takes_over(case, fresh):
                 self._tables[id(fresh)] -= 1
                 return True
@@ -108,6 +110,11 @@ def _runs(case: Case) -> Counter[Tokens]:
     required = Counter(each.text for each in case.assertions if not each.idle)
     times = max(1, len(case.rows)) if required and not case.helper else 1
     return Counter({text: count * times for text, count in required.items()})
+
+
+def _runs_more(old: Case, new: Case) -> bool:
+    """Whether a test that stays has a table now, or a longer one."""
+    return len(new.rows) > max(1, len(old.rows)) and not new.off and not new.helper
 
 
 def _class(case: Case) -> str:

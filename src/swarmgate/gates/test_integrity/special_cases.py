@@ -1,12 +1,17 @@
-"""Finds product code that is written for one test: a special case for the value that a test passes."""
+"""Finds product code that is written for one test: a special case for the value that a test passes.
+
+The value stands in a condition, as a digest of itself, or among the keys of a table (`answer_tables`).
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.gates.project.files import language_of
 from swarmgate.gates.source import grammar_tree
 from swarmgate.gates.source.grammar_nodes import child, line, name, named, text
+from swarmgate.gates.test_integrity import answer_tables
 from swarmgate.gates.test_integrity.change import holds_tests
 from swarmgate.gates.test_integrity.suites.model import Rule, Weakening
 from swarmgate.gates.test_integrity.suites.parsing import LANGUAGES, read
@@ -36,10 +41,15 @@ _FUNCTIONS = frozenset({
 })  # fmt: skip
 _BRANCHES = frozenset({"if_statement", "if_expression", "elif_clause", "conditional_expression", "ternary_expression"})
 _FEW = 2
+_DIGEST = re.compile(r"hash|crc32|adler32|md5|sha\d\w*|blake2\w|(?:hex)?digest")
+"""What turns a value into a number or text that does not show it."""
 
 
 class Branch(NamedTuple):
-    """A new branch of a function that returns a certain value for certain inputs."""
+    """A new branch of a function that returns a certain value for certain inputs.
+
+    `compared` is empty where only a digest of the input is compared.
+    """
 
     path: str
     line: int
@@ -50,10 +60,17 @@ class Branch(NamedTuple):
 
 def found(change: Change) -> Iterator[Weakening]:
     """The new branches of changed functions that serve one test only."""
-    branches = [each for file in change.product if file.new != file.old for each in _of_file(file)]
-    if not branches:
+    changed = [file for file in change.product if file.new != file.old]
+    branches = [each for file in changed for each in _of_file(file)]
+    tables = [each for file in changed for each in answer_tables.of_file(file)]
+    if not branches and not tables:
         return
-    suites = _suites(change, {each.function for each in branches})
+    suites = _suites(change, {each.function for each in branches} | {each.function for each in tables})
+    for table in tables:
+        tests = [_answered(Branch(table.path, table.line, table.function, *row), suites) for row in table.rows]
+        if all(tests):
+            message = f"`{table.function}` looks up what `{tests[0]}` expects, and computes it otherwise"
+            yield Weakening(Rule.SPECIAL, table.path, table.line, "", message)
     for each in branches:
         if test := _answered(each, suites):
             message = (
@@ -121,8 +138,9 @@ def _branch(file: File, node: Node, title: str, parameters: set[str], language: 
             return None
         inner = statements[0]
         given = _returned(inner, language)
-    compared = _compared(bare(tokens(text(condition), language)), parameters)
-    if not compared or not given or not is_literal(given):
+    asked = bare(tokens(text(condition), language))
+    compared = _compared(asked, parameters)
+    if not (compared or _digested(asked, parameters)) or not given or not is_literal(given):
         return None
     return Branch(file.path, line(node), title, compared, given)
 
@@ -146,6 +164,16 @@ def _compared(condition: Tokens, parameters: set[str]) -> tuple[Tokens, ...]:
             return ()
         values.append(right)
     return tuple(values) if any(map(_telling, values)) else ()
+
+
+def _digested(condition: Tokens, parameters: set[str]) -> bool:
+    """Whether a digest of what the function gets is compared with a certain one."""
+    sides = split(condition, "==", "===")
+    if len(sides) != 2:  # noqa: PLR2004 - the two sides
+        return False
+    literal, other = sides if is_literal(sides[0]) else sides[::-1]
+    made = any(_DIGEST.fullmatch(each) for each in other)
+    return bool(literal) and is_literal(literal) and made and not parameters.isdisjoint(other)
 
 
 def _measures(side: Tokens, parameters: set[str]) -> bool:
@@ -207,4 +235,4 @@ def _holds(found: Tokens, part: Tokens) -> bool:
 
 
 def _text(branch: Branch) -> str:
-    return " and ".join(f"`{' '.join(each)[:40]}`" for each in branch.compared)
+    return " and ".join(f"`{' '.join(each)[:40]}`" for each in branch.compared) or "an input with a certain digest"

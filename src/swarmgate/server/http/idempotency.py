@@ -91,7 +91,8 @@ class Replays:
         if not _KEY.fullmatch(said):
             raise BadRequest("Idempotency-Key has 1 to 200 characters, without blanks.")
         key = _hash(owner, scope["method"], scope["path"], said)
-        request = _hash(scope.get("query_string", b"").decode("latin-1"), body.hex())
+        decided_about = [value.hex() for name, value in scope["headers"] if name == b"if-match"]
+        request = _hash(scope.get("query_string", b"").decode("latin-1"), body.hex(), *decided_about)
         token = await self._begin(key, request)
         if not token:
             await self._again(key, request, send)

@@ -102,9 +102,11 @@ def _made(folder: Path, *options: str, settings: Mapping[str, str] | None = None
     _run(folder, "init", "--quiet", "--initial-branch=main", *options)
     with (folder / ("config" if "--bare" in options else ".git/config")).open("a", encoding="utf-8") as config:
         for key, value in (*_SETTINGS, *(settings or {}).items()):
-            section, _, name = key.partition(".")
+            section, _, rest = key.partition(".")
+            of, _, name = rest.rpartition(".")
+            head = f'{section} "{of}"' if of else section
             escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-            config.write(f'[{section}]\n\t{name} = "{escaped}"\n')
+            config.write(f'[{head}]\n\t{name} = "{escaped}"\n')
 
 
 def _run(folder: Path, *args: str) -> None:

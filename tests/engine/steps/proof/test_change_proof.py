@@ -184,9 +184,9 @@ def test_a_named_test_that_is_not_there_or_did_not_run_rejects(project: Project,
 
 
 @pytest.mark.slow
-def test_a_criterion_without_a_test_is_noted_or_blocks(project: Project) -> None:
+def test_a_criterion_without_a_test_is_noted_where_the_settings_say_so(project: Project) -> None:
     unmapped = rule("test_engineer", "test", [verdict(criteria=[])], [verdict(criteria=[])])
-    project.planned(unmapped, loop=ONE_TRY)
+    project.planned(unmapped, loop=ONE_TRY, tests={"unmapped": "note"})
     project.swarm("run", exits=3)
     (note,) = notes(project, "criteria")
     assert note.detail == "criterion 1 has no test: part 1.1 has a value"
@@ -196,11 +196,11 @@ def test_a_criterion_without_a_test_is_noted_or_blocks(project: Project) -> None
 @case(
     "lies",
     "APPROVED with a criterion that no test covers",
-    'asked for once; then on record, or rejected with `unmapped = "block"`',
+    "asked for once; then rejected where the change alters behaviour (`unmapped`)",
 )
-def test_a_criterion_without_a_test_blocks_where_the_settings_say_so(project: Project) -> None:
+def test_a_criterion_without_a_test_blocks_new_behaviour(project: Project) -> None:
     unmapped = rule("test_engineer", "test", [verdict(criteria=[])], [verdict(criteria=[])])
-    project.planned(unmapped, loop=ONE_TRY, tests={"unmapped": "block"})
+    project.planned(unmapped, loop=ONE_TRY)
     project.swarm("run", exits=1)
     assert attempts(project)[0].reason == "criterion 1 has no test: part 1.1 has a value"
 
@@ -239,6 +239,14 @@ def test_tests_that_notice_too_few_mutants_are_refused(project: Project) -> None
     assert "fewer than 90%" in first.reason
     (note,) = notes(project, "mutation")
     assert "the tests noticed" in note.detail
+    assert first.mutants
+    assert second.mutants
+    assert first.mutants.rate < 0.9 <= second.mutants.rate
+    told = f"mutants: {second.mutants.text}"
+    assert told in project.swarm("show", "1.1").stdout
+    assert told in project.swarm("evidence", "summary").stdout
+    assert told in f"mutants: {project.json('status')['checkpoint']['tasks'][0]['mutants']}"
+    assert told in project.json("report")["record"]["tasks"][0]["proof"]
     assert (project.root / "src/calc/logic.py").read_text() == LOGIC
     assert (project.folder.evidence / "1.1/attempt-2/mutation.json").is_file()
 

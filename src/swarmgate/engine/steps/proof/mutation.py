@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.change import ChangeSet
-from swarmgate.domain.review.evidence import Remark, TestRun
+from swarmgate.domain.review.evidence import Mutants, Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.engine.context import Context
 from swarmgate.engine.steps.proof.proof_runs import is_product_code
@@ -42,14 +42,9 @@ class Mutation(Frozen):
     notes: tuple[str, ...] = ()
 
     @property
-    def rate(self) -> float:
-        """The share that was noticed; 1 where there was nothing to notice."""
-        return 1 - len(self.survived) / self.tested if self.tested else 1.0
-
-    @property
-    def text(self) -> str:
-        """In one line."""
-        return f"the tests noticed {self.tested - len(self.survived)} of {self.tested} mutants ({self.rate:.0%})"
+    def count(self) -> Mutants:
+        """The same in numbers, as the ledger has it."""
+        return Mutants(total=self.total, tested=self.tested, survived=len(self.survived))
 
 
 def require() -> None:

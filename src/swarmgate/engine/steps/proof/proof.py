@@ -9,7 +9,7 @@ from swarmgate.domain.events.event import AttemptRejected
 from swarmgate.domain.guard import Effect, GuardNote
 from swarmgate.domain.plan.plan import Kind
 from swarmgate.domain.review.change import ChangeSet
-from swarmgate.domain.review.evidence import Proof, Remark, TestRun
+from swarmgate.domain.review.evidence import Mutants, Proof, Remark, TestRun
 from swarmgate.domain.review.finding import Severity
 from swarmgate.domain.review.stage import Judge, Stage
 from swarmgate.domain.state.state import Attempt, TaskRecord
@@ -35,9 +35,13 @@ _OLD = "old-tests"
 
 
 class Trial(Frozen):
-    """The outcome of a proof; `proof` is None where there was nothing to prove, or where it does not bind."""
+    """The outcome of a proof; `proof` is None where there was nothing to prove, or where it does not bind.
+
+    `mutants` is None where none were asked for.
+    """
 
     proof: Proof | None = None
+    mutants: Mutants | None = None
     rejection: AttemptRejected | None = None
 
 
@@ -61,11 +65,12 @@ async def try_tests(ctx: Context, task_id: str, record: TaskRecord, attempt: Att
     if named is not None:
         return Trial(rejection=named)
     proof, against = await trial.proof()
+    mutants = None
     if against is None and ctx.config.tests.mutation and not overruled(record, attempt, Judge.MUTATION):
-        against = await trial.mutation()
+        mutants, against = await trial.mutation()
     if against is None and not overruled(record, attempt, BUDGET):
         against = await trial.coverage()
-    return Trial(proof=proof, rejection=against)
+    return Trial(proof=proof, mutants=mutants, rejection=against)
 
 
 class _Trying:
@@ -93,7 +98,7 @@ class _Trying:
             return self._rejected(
                 Judge.TEST_ENGINEER, found.false[0] + why, *remarks_on(lost, self._kind), *remarks[:_LISTED]
             )
-        if found.unmapped and self._settings.unmapped == "block":
+        if found.unmapped and self._unmapped_blocks():
             remarks = [Remark(severity=Severity.HIGH, message=text) for text in found.unmapped]
             return self._rejected(Judge.TEST_ENGINEER, found.unmapped[0], *remarks[:_LISTED])
         for text in found.unmapped:
@@ -104,6 +109,13 @@ class _Trying:
             text = "the runner names no tests: these are defined, and whether they ran is not known: "
             self._note("criteria", Effect.NOTED, text + ", ".join(found.unseen[:_LISTED]))
         return None
+
+    def _unmapped_blocks(self) -> bool:
+        """Whether a criterion without a test rejects: as the settings say, by default where behaviour is new."""
+        if self._settings.unmapped != "auto":
+            return self._settings.unmapped == "block"
+        kind = self._planned.kind if self._planned else Kind.FEATURE
+        return kind in (Kind.FEATURE, Kind.BREAKING) and bool(change_proof.changed_behaviour(self._ctx, self._change))
 
     async def proof(self) -> tuple[Proof | None, AttemptRejected | None]:
         """Checks that new tests show what is new and old ones that nothing broke; gives the first binding objection."""
@@ -206,8 +218,8 @@ class _Trying:
             feedback=found.remarks,
         )
 
-    async def mutation(self) -> AttemptRejected | None:
-        """Checks that tests detect faults in the changed lines."""
+    async def mutation(self) -> tuple[Mutants, AttemptRejected | None]:
+        """Counts the faults in the changed lines that tests detect, and checks that they are enough."""
         alone = self._suites.alone(self._ctx.repository.root)
         tests = new_tests(self._ctx, self._change, self._ran, alone=True) if alone else ()
         found = await mutation.mutate(self._ctx, self._change, self._suites, self._ran, tests)
@@ -215,12 +227,13 @@ class _Trying:
         self._ctx.evidence.write(self._task, self._attempt.number, MUTATION, whole)
         for text in found.notes:
             self._note("mutation", Effect.NOTED, text)
-        if found.rate >= self._settings.min_kill_rate:
-            if found.tested:
-                self._note("mutation", Effect.NOTED, found.text)
-            return None
-        reason = f"{found.text}, fewer than {self._settings.min_kill_rate:.0%}"
-        return self._rejected(Judge.MUTATION, reason, *mutation.feedback(found))
+        count = found.count
+        if count.rate >= self._settings.min_kill_rate:
+            if count.tested:
+                self._note("mutation", Effect.NOTED, count.text)
+            return count, None
+        reason = f"{count.text}, fewer than {self._settings.min_kill_rate:.0%}"
+        return count, self._rejected(Judge.MUTATION, reason, *mutation.feedback(found))
 
     def _texts(self) -> Mapping[str, str]:
         """The texts of the tests, and of changed code, where some languages keep theirs."""

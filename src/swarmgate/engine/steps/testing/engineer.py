@@ -107,6 +107,7 @@ async def run_tests(state: State, ctx: Context) -> list[Event]:
         evidence=ctx.evidence.write(task.id, attempt.number, TESTS, whole),
         gates_evidence=judged,
         proof=trial.proof and trial.proof.model_copy(update={"run": on_record(trial.proof.run), "others": {}}),
+        mutants=trial.mutants,
     )
     return [event, rejected] if rejected else [event]
 
