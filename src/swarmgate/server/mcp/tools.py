@@ -46,8 +46,8 @@ _OTHERWISE: dict[str, tuple[type[Frozen], dict[str, Any]]] = {
 
 def _of(tool: Tool) -> Tool:
     place, changes = _OTHERWISE.get(tool.name, (OfGoal, {}))
-    takes: type[Frozen] = create_model(tool.takes.__name__, __base__=(tool.takes, place), __doc__=tool.takes.__doc__)
-    return tool._replace(takes=takes, **changes)
+    bases: tuple[type[Frozen], ...] = (tool.takes, place)
+    return tool._replace(takes=create_model(tool.takes.__name__, __base__=bases, __doc__=tool.takes.__doc__), **changes)
 
 
 SERVER_TOOLS = {name: _of(tool) for name, tool in TOOLS.items()}
