@@ -175,7 +175,7 @@ ask what pytest alone can tell: it starts in a sixth of the time."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "roles.default": {"model": "local/senior"},
     "roles.coder": {"model": "local/junior"},
-    "tests": {"timeout_s": 60, "unproven": "off"},
+    "tests": {"timeout_s": 60, "unproven": "off", "unmapped": "note"},
     # Half a second of every judgement; that it judges in the loop like any other is shown by a test of its own.
     "gates": {"skip": ["sast_scan"]},
     # A quarter of a second of every first run; what it finds, and that it is on, tests/engine/between_steps/ shows.

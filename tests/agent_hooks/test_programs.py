@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tests.agent_hooks.asking import BAD, GOOD
+from tests.agent_hooks.asking import BAD, GOOD, end_warm
 
 from swarmgate.agent_hooks.programs import installing
 from swarmgate.testing import ScriptedServer
@@ -113,6 +113,7 @@ def test_a_bad_change_is_held_a_good_one_ends_and_what_destroys_is_refused(
             timeout=240,
         )
         asked = [json.dumps(each.body) for each in server.requests]
+    end_warm(isolated / "state")
     seen = f"{done.stdout}\n{done.stderr}"
     assert done.returncode == 0, seen
     assert (repo / "src/app.py").exists(), "the command was run"

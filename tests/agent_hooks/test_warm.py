@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import socket
-import struct
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.agent_hooks.asking import BAD, GOOD, hook, request, tool
+from tests.agent_hooks.asking import BAD, GOOD, end_warm, hook, request, tool
 
 from swarmgate.agent_hooks import places
 from swarmgate.agent_hooks.warm import client
@@ -31,18 +28,11 @@ def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def listener(place: str) -> int:
-    """The process that listens."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.connect(place)
-        return int(struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
-
-
 def test_findings_come_after_the_edit_and_late_ones_with_the_next(repo: Path, state: Path) -> None:
     started = hook("session-start", request("SessionStart", repo), cwd=repo)
     assert "additionalContext" in json.loads(started.stdout)["hookSpecificOutput"]
     assert started.returncode == 0, started.stderr
-    process = listener(places.socket_of(str(repo)))
+    assert Path(places.socket_of(str(repo))).is_socket()
     try:
         (repo / "src/two.py").write_text(
             BAD + '\n\ndef shell(a):\n    import subprocess\n    subprocess.run("ls " + a, shell=True)\n'
@@ -68,7 +58,7 @@ def test_findings_come_after_the_edit_and_late_ones_with_the_next(repo: Path, st
         assert place.parent.stat().st_mode & 0o077 == 0
         assert state in place.parents
     finally:
-        os.kill(process, signal.SIGTERM)
+        assert end_warm(state) == 1
 
 
 def test_an_edit_outside_of_the_repository_is_nobodys(repo: Path, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def _two_phases(project: Project) -> None:
     title = f"Part {HOSTILE}"
     tasks = [task("1.1", title=title), task("1.2", acceptance=["a", HOSTILE]), task("2.1", title="Later " * 40)]
     files = {"src/calc/part_{{task}}.py": part("{{task}}") + f'\nPLACE = "{"x" * 60}"  # <b>{"y" * 20}</b>\n'}
-    project.planned(plan(*tasks), critic(), no, code(files), tests={"unmapped": "note"})
+    project.planned(plan(*tasks), critic(), no, code(files))
     project.swarm("run", exits=3)
     project.swarm("approve")
     project.swarm("skip", "2.1", "--reason", f"{HOSTILE} no more with {KEY}")

@@ -86,8 +86,7 @@ def test_a_script_that_the_work_will_bring_is_no_blocker(project: Project) -> No
     script = '#!/bin/sh\necho "1 passed"\n'
     wrote = code({"src/calc/part_1.1.py": part("1.1"), "check.sh": script})
     named = rule("test_engineer", "test", [verdict(criteria=[])])
-    counted = {"count_pattern": r"(?P<passed>\d+) passed", "unmapped": "note"}
-    planned(project, wrote, named, command="sh check.sh || ./check.sh", **counted)
+    planned(project, wrote, named, command="sh check.sh || ./check.sh", count_pattern=r"(?P<passed>\d+) passed")
     project.swarm("run", exits=3)
 
 

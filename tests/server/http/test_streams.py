@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import secrets
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -59,11 +61,11 @@ def reading(client: httpx.Client, last: str = "", **query: Any) -> Iterator[Read
 
 
 @contextmanager
-def listening(server: Running, client: httpx.Client, query: str = "") -> Iterator[ClientConnection]:
+def listening(server: Running, client: httpx.Client, query: str = "", **more: Any) -> Iterator[ClientConnection]:
     key = client.headers.get("Authorization")
     headers = {"Authorization": key} if key else {}
     url = server.url.replace("http", "ws")
-    with connect(f"{url}/v1/events/socket{query}", additional_headers=headers) as socket:
+    with connect(f"{url}/v1/events/socket{query}", additional_headers=headers, **more) as socket:
         yield socket
 
 
@@ -198,6 +200,22 @@ def test_a_reader_that_takes_nothing_is_cut_off(
         _until(lambda: open_now.get() == 0)
 
 
+@pytest.mark.slow
+def test_a_socket_that_takes_nothing_is_closed_and_told_why(
+    server: Running, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streams, "STALLED_S", 5.0)  # for the close, too: it comes behind what was sent
+    open_now = server.app.state.feed.metrics.streams.labels("websocket")._value
+    texts = [f"{number} {secrets.token_hex(30_000)}" for number in range(300)]  # compressed they would fill nothing
+    with listening(server, admin, ping_interval=None) as socket:
+        _until(lambda: open_now.get() == 1)
+        publishing = threading.Thread(target=publish, args=(server, *texts))
+        publishing.start()
+        _until(lambda: open_now.get() == 0, within_s=90)
+        assert closed(socket) == 4008, "who reads on while it is being closed learns why"
+        publishing.join()
+
+
 def test_no_more_streams_are_open_than_the_server_serves(
     server: Running, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,8 +286,8 @@ def _id(server: Running, name: str) -> str:
     return next(str(each.id) for each in server.app.state.accounts.list() if each.name == name)
 
 
-def _until(there: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 20
+def _until(there: Callable[[], bool], within_s: float = 20) -> None:
+    ends = time.monotonic() + within_s
     while not there():
         assert time.monotonic() < ends
         time.sleep(0.02)

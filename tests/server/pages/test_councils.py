@@ -89,7 +89,9 @@ def test_a_decision_that_waits_for_a_person_takes_their_stand(
 
 
 @pytest.mark.slow
-def test_a_ranked_vote_is_given_in_order_and_without_scripts(visit: Visits, repo: str, project: Project) -> None:
+def test_a_ranked_vote_is_given_in_order_and_without_scripts(
+    visit: Visits, server: Running, repo: str, project: Project, tmp_path: Path
+) -> None:
     ranks = rule("participant", "contribute", {"text": json.dumps({"ranking": ["uv", "pip, as it is"]})})
     play(project, ranks, rule("participant", "facilitate", {"text": json.dumps({"proposal": "uv"})}))
     ada = visit()
@@ -98,6 +100,15 @@ def test_a_ranked_vote_is_given_in_order_and_without_scripts(visit: Visits, repo
     begun = ada.api("/v1/councils", pattern="decision", repo=repo, request={**request, "options": options})
     place = f"/councils/{begun['id']}"
     until(lambda: "It waits for you" in ada.get(place), 90)
+    accounts = server.app.state.accounts
+    accounts.set_password(accounts.create("eve", roles={"*": Role.APPROVER}).id, WORDS)
+    with screen(server.url, tmp_path / "profile", width=360, scripts=False) as at:
+        at.open(f"/login?next={place}")
+        at.fill("[name=name]", "eve")
+        at.fill("[name=password]", WORDS)
+        at.click("button", "Sign in")
+        assert at.find("legend", "Your order")
+        at.picture("17-ballot")
     page = ada.get(place)
     assert page.count('<select id="rank-') == 3
     assert "<option>&lt;b&gt;poetry&lt;/b&gt;</option>" in page

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from tests.project import Project, plan, until
-from tests.server.pages.conftest import Visitor, Visits
+from tests.server.conftest import Running
+from tests.server.pages.browsers import screen
+from tests.server.pages.conftest import WORDS, Visitor, Visits
 
 from swarmgate.domain.events import event as ev
 from swarmgate.server.accounts.model import Role
@@ -32,7 +35,7 @@ def over(visitor: Visitor, begun: str) -> str:
 
 
 def test_gates_doctor_and_a_pull_request_are_begun_and_a_task_is_taken_back(
-    visit: Visits, goal: str, project: Project
+    visit: Visits, server: Running, goal: str, project: Project, tmp_path: Path
 ) -> None:
     ada, cy = visit("ada"), visit("cy", Role.VIEWER)
     place = re.findall(r'class="title" href="(/goals/[cg]-[0-9a-f]{12})"', ada.get(goal))[0]
@@ -59,6 +62,23 @@ def test_gates_doctor_and_a_pull_request_are_begun_and_a_task_is_taken_back(
     assert "Run the gates" not in looked
     assert cy.client_send(f"{place}/gates", what="all").status_code == 303
     assert cy.get(place).count('href="/operations/') == 3, "who may only look begins nothing"
+    accounts = server.app.state.accounts
+    accounts.set_password(accounts.create("eve", roles={"*": Role.OPERATOR}).id, WORDS)
+    with screen(server.url, tmp_path / "profile", width=360) as at:
+        at.open(f"/login?next={place}")
+        at.fill("[name=name]", "eve")
+        at.fill("[name=password]", WORDS)
+        at.click("button", "Sign in")
+        at.click("summary", "Run the gates")
+        at.click("summary", "Pull request")
+        at.picture("14-checks")
+        at.click("#operations + .list a.title", "Gates")
+        at.says("Rejected")
+        at.picture("15-gates")
+        at.open(f"{place}/tasks/1.1")
+        at.click("summary", "Take the task back")
+        at.picture("16-undo")
+        assert at.said() == []
     task = f"{place}/tasks/1.1"
     unsure = ada.send(task, f"{place}/ways/undo", text="Not so.")
     assert "has to be confirmed" in ada.told(unsure)

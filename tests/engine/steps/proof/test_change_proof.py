@@ -186,7 +186,7 @@ def test_a_named_test_that_is_not_there_or_did_not_run_rejects(project: Project,
 @pytest.mark.slow
 def test_a_criterion_without_a_test_is_noted_where_the_settings_say_so(project: Project) -> None:
     unmapped = rule("test_engineer", "test", [verdict(criteria=[])], [verdict(criteria=[])])
-    project.planned(unmapped, loop=ONE_TRY, tests={"unmapped": "note"})
+    project.planned(unmapped, loop=ONE_TRY)
     project.swarm("run", exits=3)
     (note,) = notes(project, "criteria")
     assert note.detail == "criterion 1 has no test: part 1.1 has a value"
@@ -200,7 +200,7 @@ def test_a_criterion_without_a_test_is_noted_where_the_settings_say_so(project: 
 )
 def test_a_criterion_without_a_test_blocks_new_behaviour(project: Project) -> None:
     unmapped = rule("test_engineer", "test", [verdict(criteria=[])], [verdict(criteria=[])])
-    project.planned(unmapped, loop=ONE_TRY)
+    project.planned(unmapped, loop=ONE_TRY, tests={"unmapped": "auto"})
     project.swarm("run", exits=1)
     assert attempts(project)[0].reason == "criterion 1 has no test: part 1.1 has a value"
 

@@ -140,8 +140,7 @@ def test_a_test_that_writes_over_the_code_does_not_get_that_committed(project: P
 
 @pytest.mark.slow
 def test_a_test_engineer_cannot_delete_tests(project: Project) -> None:
-    mapped = verdict(criteria=[{"criterion": "1", "tests": ["test_start"]}])
-    project.planned(rule("test_engineer", "test", [call("run_command", command="rm tests/*.py")], [mapped]))
+    project.planned(rule("test_engineer", "test", [call("run_command", command="rm tests/*.py")], [verdict()]))
     before = project.git("ls-files", "tests")
     assert "taken back" in project.swarm("run", exits=3).stderr
     assert set(before.split()) <= set(project.git("ls-files", "tests").split())
