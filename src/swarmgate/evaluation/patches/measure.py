@@ -7,12 +7,13 @@ import os
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from swarmgate.errors import UsageError
+from swarmgate.errors import ToolKilled, UsageError
 from swarmgate.evaluation.patches import clones, report
 from swarmgate.evaluation.patches.arms import Arm
 from swarmgate.evaluation.patches.dataset import AgentPatch, Half
@@ -84,6 +85,7 @@ def measure(
 
     Raises:
         UsageError: nothing is to be measured: no patch was chosen, or no clone is there.
+        ToolKilled: one of several processes was killed.
         LedgerWriteFailed: the disk refused a row or the report.
     """
     if not patches:
@@ -142,6 +144,11 @@ def _replayed(todo: Sequence[_Job], rows: Rows, jobs: int, environ: Mapping[str,
         try:
             for done in as_completed(started):
                 yield done.result()
+        except BrokenProcessPool as error:
+            raise ToolKilled(
+                "A process that replayed patches was killed, by somebody else than swarmgate.",
+                hint="Is the machine short of memory? The rows that were made are kept: run the same command again.",
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
