@@ -9,15 +9,13 @@ versioning; everything else may change with any version:
     outcome = await swarm.council.debate("Is it sound?")    # councils
     judged = swarmgate.gates.check("my-repo", "main")       # the gates alone: no model, no .swarm/
 
-Importing this package loads nothing else.
+Importing this package loads nothing else, of Python's own modules neither: at a command's start, the folders of the
+project that stand on PYTHONPATH have not been taken out yet, and a typing.py may lie there.
 """
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 
 from swarmgate.version import __version__
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
     from swarmgate.errors import SwarmError
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Swarm", "SwarmError", "__version__"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # Late (PEP 562): `import swarmgate` costs nothing, and a gate in a hook needs none of the loop.
     if name == "Swarm":
         from swarmgate.engine.swarm import Swarm  # noqa: PLC0415 - see above

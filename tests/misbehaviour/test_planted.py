@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import shlex
@@ -158,10 +159,31 @@ VERBS: dict[str, str] = {
     "fleet rebuild": "",
     "fleet metrics": "",
     "fleet run": "-- metrics",
+    "hook install": "claude --yes",
+    "hook status": "",
+    "hook session-start": "",
+    "hook pre-tool-use": "",
+    "hook post-tool-use": "",
+    "hook stop": "",
+    "hook uninstall": "claude --yes",
+    "attest verify": "HEAD",
+    "attest show": "HEAD",
     "server backup": "BACKUP",
     "server restore": "BACKUP",
 }
 """Every verb, with arguments that it takes."""
+
+
+_SERVED = {"mcp", "lsp"}
+"""Verbs that take standard input and output as theirs: `test_start` has them."""
+_EVENTS = {"hook session-start", "hook pre-tool-use", "hook post-tool-use", "hook stop"}
+"""Verbs that are told on standard input where they are."""
+
+
+def _session(root: Path) -> str:
+    """What an agent hands over with an event of its session."""
+    edited = {"file_path": str(root / "src/app.py"), "command": "make"}
+    return json.dumps({"session_id": "planted", "cwd": str(root), "tool_name": "Edit", "tool_input": edited})
 
 
 def _all_verbs(command: Any, name: str = "") -> Iterator[str]:
@@ -280,16 +302,18 @@ def test_every_verb(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(logging.getLogger(), "handlers", [])  # `serve` writes a log to what is stderr now
     for verb, arguments in VERBS.items():
+        if verb in _SERVED:
+            continue
         if verb == "gates run":
             for path, text in _FILES.items():
                 project.write(path, text)
-        elsewhere = verb in ("demo", "docs", "eval list", "eval gates") or verb.startswith("serve")
+        elsewhere = verb in {"demo", "docs", "eval list", "eval gates"} | _EVENTS or verb.startswith("serve")
         where = [] if elsewhere else ["--repo", str(project.root)]
         words = [*verb.split(), *(str(places.get(each, each)) for each in shlex.split(arguments))]
         at = words.index("--") if "--" in words else len(words)
         words[at:at] = where
         with fresh(words):
-            result = CliRunner().invoke(app, words)
+            result = CliRunner().invoke(app, words, input=_session(project.root) if verb in _EVENTS else None)
         assert result.exit_code != 70, result.output
         assert planted.told == "", verb
     wanted = {tool.name for tool in table.programs()} - {"git", "gofmt", "rustfmt"}
@@ -307,9 +331,10 @@ def test_every_verb(
 def test_start(planted: Planted, start: tuple[str, ...]) -> None:
     planted.project.play()
     planted.modules(*_SHADOWED)
-    for words in (("gates", "list"), ("plan", "Add parts")):  # the second one asks a model: its client starts `uname`
+    asking = ("plan", "Add parts")  # its client of models starts `uname`
+    for words in (("gates", "list"), asking, *((each,) for each in sorted(_SERVED))):
         argv = [sys.executable, *start, *words]
-        done = subprocess.run(argv, cwd=planted.project.root, capture_output=True, text=True, check=False)
+        done = subprocess.run(argv, cwd=planted.project.root, input="", capture_output=True, text=True, check=False)
         assert done.returncode in (0, 3), done.stderr
         assert planted.told == ""
 

@@ -49,16 +49,16 @@ class Backend(Protocol):
             SwarmError: it cannot be done, as the facade says.
         """
 
-    async def plan_document(self) -> Document:
-        """The plan as plan.md has it."""
+    async def plan_document(self, goal: str) -> Document:
+        """The plan as plan.md has it; `goal` is the id of a team server's, empty for the project at hand."""
 
-    async def entry(self, seq: int) -> Document:
+    async def entry(self, goal: str, seq: int) -> Document:
         """One line of the ledger, as JSON."""
 
-    async def evidence(self, task: str, attempt: int, name: str) -> Document:
+    async def evidence(self, goal: str, task: str, attempt: int, name: str) -> Document:
         """One file of the evidence of an attempt; without a name the list of them, as JSON."""
 
-    async def handoff(self) -> Document:
+    async def handoff(self, goal: str) -> Document:
         """One page on where the work stands."""
 
     def cleaner(self) -> Callable[[str], str]:

@@ -21,7 +21,7 @@ from swarmgate.domain.text.cleaning import cleaned, plain
 from swarmgate.errors import SwarmError, UsageError
 from swarmgate.mcp.backend import Ask, Backend, Call
 from swarmgate.mcp.pages import Page, Pages
-from swarmgate.mcp.tools import TOOLS, Tool
+from swarmgate.mcp.tools import Tool
 
 T = TypeVar("T")
 Clean = Callable[[str], str]
@@ -36,11 +36,17 @@ _PROBLEMS = 5
 
 
 async def answer(
-    name: str, given: Mapping[str, Any], backend: Backend, pages: Pages, context: Context
+    table: Mapping[str, Tool],
+    name: str,
+    given: Mapping[str, Any],
+    backend: Backend,
+    pages: Pages,
+    context: Context,
 ) -> types.CallToolResult:
     """The answer of a tool; what goes wrong is an answer, too, that says what to do.
 
     Args:
+        table: of the tools.
         name: of the tool.
         given: its arguments as they came.
         backend: does it.
@@ -49,9 +55,9 @@ async def answer(
     """
     clean: Clean = plain
     try:
-        tool = TOOLS.get(name)
+        tool = table.get(name)
         if tool is None:
-            raise UsageError(f"There is no tool {name[:80]!r}.", hint=f"There are: {', '.join(TOOLS)}.")
+            raise UsageError(f"There is no tool {name[:80]!r}.", hint=f"There are: {', '.join(table)}.")
         asked = arguments_of(tool, given)
         clean = backend.cleaner()
         if cursor := getattr(asked, "after", ""):

@@ -64,20 +64,24 @@ class Local:
 
     # --- resources ---
 
-    async def plan_document(self) -> Document:
+    async def plan_document(self, goal: str) -> Document:
         """The plan as the ledger has it, in the form of plan.md."""
+        _require_none(goal)
         return await asyncio.to_thread(self._read_plan)
 
-    async def entry(self, seq: int) -> Document:
+    async def entry(self, goal: str, seq: int) -> Document:
         """One line of the ledger, as JSON; raises `UsageError` where there is none."""
+        _require_none(goal)
         return await asyncio.to_thread(self._read_entry, seq)
 
-    async def evidence(self, task: str, attempt: int, name: str) -> Document:
+    async def evidence(self, goal: str, task: str, attempt: int, name: str) -> Document:
         """One file that the ledger names; without a name the list of them. Raises `UsageError` where there is none."""
+        _require_none(goal)
         return await asyncio.to_thread(self._read_evidence, task, attempt, name)
 
-    async def handoff(self) -> Document:
+    async def handoff(self, goal: str) -> Document:
         """The handoff page; it is not written."""
+        _require_none(goal)
         page = await asyncio.to_thread(lambda: self._swarm().automation.handoff(write=False))
         return Document("handoff.md", "text/markdown", page.page)
 
@@ -229,6 +233,11 @@ class Local:
         place = EvidenceStore(project.folder).place(task, attempt, name)
         text = read_plain(place).decode("utf-8", "replace")
         return Document(name, _TYPES.get(place.suffix, "text/plain"), text)
+
+
+def _require_none(goal: str) -> None:
+    if goal:
+        raise UsageError("Goals with ids are those of a team server; this is one project.", hint="Leave it out.")
 
 
 def _json(name: str, value: Any) -> Document:

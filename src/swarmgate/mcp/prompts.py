@@ -37,7 +37,7 @@ _ALL = (
         "handoff",
         "Take over the work",
         "One page on where the work stands, for whoever goes on with it.",
-        (),
+        (("goal_id", "The id of a goal on a team server; of the project at hand none.", False),),
         "Go on with the work on this repository from the page below. Tell me first, in a few sentences, where it "
         "stands, what failed, and what you would do next.\n\n{page}",
     ),
@@ -76,7 +76,7 @@ async def filled(backend: Backend, name: str, given: Mapping[str, str]) -> Docum
         )
     values = {"goal": given.get("goal", "").strip(), **_change(given.get("base", "").strip())}
     if name == "handoff":
-        page = await backend.handoff()
+        page = await backend.handoff(given.get("goal_id", ""))
         values["page"] = quoted("the handoff page", page.text)
     return Document(name, "text/markdown", prompt.text.format_map(values))
 

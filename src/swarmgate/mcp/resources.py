@@ -3,7 +3,8 @@
 swarm://plan                              the plan, as plan.md has it
 swarm://ledger/12                         line 12 of the ledger
 swarm://evidence/1.2/1                    the files of the evidence of attempt 1 of task 1.2
-swarm://evidence/1.2/1?file=change.patch  one of them; with &after=28000 from that character on
+swarm://evidence/1.2/1?file=change.patch  one of them; with &after=24000 from that character on
+swarm://plan?goal=g-0123456789ab          on a team server, where every address names a goal
 """
 
 from __future__ import annotations
@@ -59,24 +60,26 @@ async def read(backend: Backend, address: str) -> Document:
     begins = asked.get("after", "0")
     if not (begins.isascii() and begins.isdigit() and len(begins) < 10):  # noqa: PLR2004 - digits
         raise UsageError("`after` is a number of characters.", hint="Take it from the end of the part before.")
-    return _part(await _whole(backend, found, asked.get("file", "")), plain, asked, int(begins))
+    return _part(
+        await _whole(backend, found, asked.get("goal", "")[:40], asked.get("file", "")), plain, asked, int(begins)
+    )
 
 
-async def _whole(backend: Backend, found: re.Match[str], file: str) -> Document:
+async def _whole(backend: Backend, found: re.Match[str], goal: str, file: str) -> Document:
     if found["plan"]:
-        return await backend.plan_document()
+        return await backend.plan_document(goal)
     if found["seq"]:
-        return await backend.entry(int(found["seq"]))
-    return await backend.evidence(found["task"], int(found["attempt"]), file)
+        return await backend.entry(goal, int(found["seq"]))
+    return await backend.evidence(goal, found["task"], int(found["attempt"]), file)
 
 
 def _part(document: Document, address: str, asked: dict[str, str], begins: int) -> Document:
     ends = begins + LONGEST
     if begins == 0 and len(document.text) <= ends:
         return document
-    file = f"file={asked['file']}&" if "file" in asked else ""
+    named = "".join(f"{name}={asked[name]}&" for name in ("goal", "file") if name in asked)
     left = len(document.text) - ends
-    more = f"\n[{left} characters more: {address}?{file}after={ends}]" if left > 0 else ""
+    more = f"\n[{left} characters more: {address}?{named}after={ends}]" if left > 0 else ""
     return document._replace(media_type="text/plain", text=document.text[begins:ends] + more)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mcp.server.lowlevel import Server
@@ -26,10 +26,15 @@ _NOT_FOUND = -32002
 """The protocol's code of a resource that is not there."""
 
 
-def server_of(backends: Backends) -> Server:
-    """The server, ready to be run over a pair of streams."""
+def server_of(backends: Backends, table: Mapping[str, Tool] = TOOLS) -> Server:
+    """The server, ready to be run over a pair of streams.
+
+    Args:
+        backends: what stands behind each request.
+        table: of the tools.
+    """
     server: Server = Server(NAME, version=__version__, instructions=INSTRUCTIONS)
-    session = _Session(server, backends)
+    session = _Session(server, backends, table)
     server.request_handlers |= {
         types.ListToolsRequest: session.list_tools,
         types.CallToolRequest: session.call_tool,
@@ -45,19 +50,21 @@ def server_of(backends: Backends) -> Server:
 class _Session:
     """The handlers of the requests."""
 
-    def __init__(self, server: Server, backends: Backends) -> None:
-        self._server, self._backends, self._pages = server, backends, Pages()
+    def __init__(self, server: Server, backends: Backends, table: Mapping[str, Tool]) -> None:
+        self._server, self._backends, self._table, self._pages = server, backends, table, Pages()
 
     async def list_tools(self, asked: types.ListToolsRequest) -> types.ServerResult:
         """All tools, on one page."""
         del asked
-        return types.ServerResult(types.ListToolsResult(tools=[_tool(each) for each in TOOLS.values()]))
+        return types.ServerResult(types.ListToolsResult(tools=[_tool(each) for each in self._table.values()]))
 
     async def call_tool(self, asked: types.CallToolRequest) -> types.ServerResult:
         """What a tool answers; an error of it is an answer."""
         given = asked.params.arguments or {}
         return types.ServerResult(
-            await calls.answer(asked.params.name, given, self._backend(), self._pages, self._server.request_context)
+            await calls.answer(
+                self._table, asked.params.name, given, self._backend(), self._pages, self._server.request_context
+            )
         )
 
     async def list_resources(self, asked: types.ListResourcesRequest) -> types.ServerResult:

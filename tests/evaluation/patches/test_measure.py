@@ -89,15 +89,22 @@ def test_gates_block_what_a_program_can_see_and_rows_are_kept(clone: Path, git: 
 
 
 @pytest.mark.slow
-def test_existing_tests_and_hidden_tests_reject_what_gates_let_in(clone: Path, git: Git, tmp_path: Path) -> None:
+def test_hidden_tests_reject_what_existing_tests_let_in(clone: Path, git: Git, tmp_path: Path) -> None:
     hidden = {"test_patch": f"--- /dev/null\n+++ b/test_more.py\n@@ -0,0 +1,5 @@\n{_added(NEW_TEST)}"}
-    wrong = _patch(clone, git, "a-1", WRONG, "wrong", **hidden)
-    sly = _patch(clone, git, "a-2", LIB.replace("number + number", "4"), "wrong", **hidden)
-    report = measure((wrong, sly), clone.parent, [Arm.TESTS, Arm.PROOF], config=Config(), jobs=2, out=tmp_path / "out")
-    found = {(row.arm, row.id): row.blocked for row in report.rows}
-    assert found[Arm.TESTS, "a-1"] == "tests"
-    assert found[Arm.TESTS, "a-2"] == ""
-    assert found[Arm.PROOF, "a-2"] == "tests"
+    sly = _patch(clone, git, "a-1", LIB.replace("number + number", "4"), "wrong", **hidden)
+    report = measure((sly,), clone.parent, [Arm.TESTS, Arm.PROOF], config=Config(), jobs=2, out=tmp_path / "out")
+    assert {row.arm: row.blocked for row in report.rows} == {Arm.TESTS: "", Arm.PROOF: "tests"}
+
+
+@pytest.mark.slow
+def test_a_test_that_was_red_before_blocks_nobody(clone: Path, git: Git, tmp_path: Path) -> None:
+    red = "def test_red():\n    assert False\n"
+    (clone / "test_red.py").write_text(red, encoding="utf-8")
+    git(clone, "add", ".")
+    git(clone, "commit", "--quiet", "-m", "red")
+    patches = (_patch(clone, git, "a-1", RIGHT, "right"), _patch(clone, git, "a-2", WRONG, "wrong"))
+    report = measure(patches, clone.parent, [Arm.TESTS], config=Config(), out=tmp_path / "out")
+    assert {row.id: row.blocked for row in report.rows} == {"a-1": "", "a-2": "tests"}
 
 
 def test_what_cannot_be_replayed_is_told_and_counts_nowhere(clone: Path, git: Git, tmp_path: Path) -> None:

@@ -394,3 +394,16 @@ def test_a_rule_that_the_base_breaks_everywhere_informs(project: Project, fake: 
     assert "the base breaks mypy:assignment everywhere: that informs" in result.reason
     fake("mypy", f"printf '{lines}'; test -e a.py && echo 'a.py:1:1: error: Bad  [arg-type]'; exit 1")
     assert project.gate("build_check").status is GateStatus.FAIL
+
+
+def test_an_import_that_the_code_expects_to_fail_informs(project: Project, fake: Callable[[str, str], None]) -> None:
+    project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "a.py": "x = 1\n"})
+    project.write("a.py", "try:\n    from types import Union\nexcept ImportError:\n    Union = None\nx = 1\n")
+    told = (
+        """test -e a.py && grep -q Union a.py && echo 'a.py:%d:5: error: Module "types" has no attribute "Union"%s'"""
+    )
+    fake("mypy", f"{told % (2, '  [attr-defined]')}; exit 1")
+    result = project.gate("build_check")
+    assert (result.status, len(result.new_findings)) == (GateStatus.PASS, 1)
+    fake("mypy", f"{told % (5, '  [attr-defined]')}; exit 1")
+    assert project.gate("build_check").status is GateStatus.FAIL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import shutil
@@ -15,12 +16,16 @@ from swarmgate.domain.review.finding import Severity
 from swarmgate.gates.builds import base_revision, mypy_version
 from swarmgate.gates.builds import cache as build_cache
 from swarmgate.gates.builds import tools as build_tools
+from swarmgate.gates.imports.model import Guard
+from swarmgate.gates.imports.python.source import imports
 from swarmgate.gates.tools import table
 from swarmgate.gates.tools.run import Broken, excerpt, invoke
+from swarmgate.workspace.files import regular
 from swarmgate.workspace.git import driver
 from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from swarmgate.domain.review.finding import Finding
@@ -83,9 +88,10 @@ async def run(job: Job, build: Build) -> Verdict:
     marked = await asyncio.to_thread(base_revision.mark, job.repository, job.change, found, before)
     other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
     habits = _habits(build, before)
+    tried = await asyncio.to_thread(_tried_imports, build, root, marked)
     weighed = [
         each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)})
-        if other or each.rule in habits
+        if other or each.rule in habits or (each.path, each.line) in tried
         else each
         for each in marked
     ]
@@ -97,6 +103,17 @@ def _habits(build: Build, before: list[Finding]) -> frozenset[str]:
     """The rules of a type checker that the base breaks so often that nobody there can keep to them."""
     counts = Counter(each.rule for each in before) if build.name in _TYPES else Counter[str]()
     return frozenset(rule for rule, count in counts.items() if count >= _EVERYWHERE)
+
+
+def _tried_imports(build: Build, root: Path, found: Iterable[Finding]) -> frozenset[tuple[str, int]]:
+    """The places, in files with findings of a type checker, of Python imports that the code itself expects to fail."""
+    paths = {each.path for each in found if each.new and each.path.endswith(".py")} if build.name in _TYPES else set()
+    places = set[tuple[str, int]]()
+    for path in paths:
+        with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            read = imports(regular.read(root / path))
+            places |= {(path, each.line) for each in read if each.guard is Guard.OPTIONAL}
+    return frozenset(places)
 
 
 async def _other_version(job: Job, build: Build, path: str) -> str:

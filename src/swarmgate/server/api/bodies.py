@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, StrictBool
 
 from swarmgate.domain.base import Frozen
 from swarmgate.server.accounts.model import AccountName, Role
@@ -84,7 +84,7 @@ class ChangedAccount(Body):
 
     name: AccountName | None = None
     roles: dict[str, Role] | None = None
-    disabled: bool | None = None
+    disabled: StrictBool | None = None
 
 
 class NewRepository(Body):
@@ -141,11 +141,11 @@ class NewPullRequest(Body):
     """The branch that it is for; empty: the one that the work began on."""
     remote: str = Field("", pattern=r"^([A-Za-z0-9_][A-Za-z0-9_.-]{0,99})?$")
     """The name of a remote; empty: as git has it."""
-    draft: bool = False
+    draft: StrictBool = False
     """Whether the goal may be unfinished."""
-    cost: bool = False
+    cost: StrictBool = False
     """Whether the description names the cost."""
-    check: bool = False
+    check: StrictBool = False
     """Only describe it; nothing is pushed."""
 
 
@@ -166,7 +166,7 @@ class Undo(Body):
     """That a task is taken back."""
 
     reason: Note = ""
-    with_dependents: bool = False
+    with_dependents: StrictBool = False
     """Take back what builds on it, too, first."""
 
 
@@ -176,7 +176,7 @@ class Decision(Body):
     decision: Literal["approve", "revise"]
     text: str = Field("", max_length=_LONGEST)
     """What is to be changed: of `revise`, and of nothing else."""
-    go_on: bool = True
+    go_on: StrictBool = True
     """Whether the work goes on at once; in a checkout in which somebody works it does not."""
 
 
@@ -184,11 +184,11 @@ class Answer(Body):
     """The answer to a question: a text, an option, or neither of them with `decline`."""
 
     text: str = Field("", max_length=_LONGEST)
-    option: int = Field(0, ge=0, le=1000)
+    option: int = Field(0, strict=True, ge=0, le=1000)
     """Which of its options, from 1; 0: none."""
-    decline: bool = False
+    decline: StrictBool = False
     """Leave it to whoever asked."""
-    go_on: bool = True
+    go_on: StrictBool = True
     """Whether the work goes on at once where nothing else is asked."""
 
 
@@ -198,7 +198,7 @@ class NewRun(Body):
     goal: Goal
     until: Literal["", "phase", "blocked", "done"] = ""
     """How far; empty: as the settings of the project say."""
-    stash: bool = False
+    stash: StrictBool = False
     """Put uncommitted changes aside instead of refusing to start."""
 
 
@@ -217,7 +217,7 @@ class NewCouncil(Body):
 class ResumedCouncil(Body):
     """That a council goes on; what all of it may use now, with what it used before."""
 
-    tokens: int | None = Field(None, ge=1, le=10**12)
+    tokens: int | None = Field(None, strict=True, ge=1, le=10**12)
     usd: float | None = Field(None, gt=0, le=10**6, allow_inf_nan=False)
 
 
@@ -235,7 +235,7 @@ class GateRun(Body):
     goal: Goal
     base: str = Field("", max_length=200, pattern=r"^([A-Za-z0-9_][A-Za-z0-9_./+~^-]{0,199})?$")
     """Judge what changed since this revision; empty: what is not committed."""
-    everything: bool = False
+    everything: StrictBool = False
     """Judge every file whole."""
     only: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], ...] = Field((), max_length=50)
     """These gates; empty: all that are on."""

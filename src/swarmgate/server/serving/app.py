@@ -15,6 +15,7 @@ from swarmgate.config import Config
 from swarmgate.server.api import router as api
 from swarmgate.server.http import door, streams
 from swarmgate.server.http.login import routes
+from swarmgate.server.mcp import mounting
 from swarmgate.server.pages import pages
 from swarmgate.server.reference import installing as adr_0007
 from swarmgate.server.serving import health
@@ -44,7 +45,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with rooms.working(), sockets:
+        async with rooms.working(), sockets, tools.working():
             app.state.ready = True
             yield
             app.state.ready = False
@@ -59,6 +60,7 @@ def create_app(settings: Config, *, home: Path, environ: Mapping[str, str], url:
     sockets = adr_0007.install(
         app, settings, services=rooms.services, feed=rooms.feed, accounts=rooms.accounts, limits=rooms.limits
     )
+    tools = mounting.install(app, rooms.services, server.public_url)
     door.install(
         app,
         settings,
