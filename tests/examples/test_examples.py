@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.council.debate_script import debating
 from tests.council.discussion_script import discussing
-from tests.project import Project, call, rule
+from tests.project import BARE_PYTEST, Project, call, rule
 from typer.testing import CliRunner
 
 from swarmgate.cli.app import app
@@ -70,7 +70,7 @@ def executed(name: str) -> None:
     from nbclient import NotebookClient
 
     notebook: Any = nbformat.reads(read(name), as_version=4)  # type: ignore[no-untyped-call]  # nbformat has no types
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(FOLDER)}}).execute()
+    NotebookClient(notebook, timeout=500, resources={"metadata": {"path": str(FOLDER)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
     plotted = [output for output in outputs if "image/png" in output.get("data", {})]
     assert len(plotted) == sum("plt.subplots" in cell.source for cell in notebook.cells) > 0
@@ -86,6 +86,9 @@ def test_every_file_says_how_it_is_run(name: str) -> None:
 def test_it_runs_by_the_command_that_it_names(name: str, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     program, *words = shlex.split(commands(name)[0])
     if program == "jupyter":
+        # Half a second of every judgement, as in `tests.project`.
+        for key, value in {**BARE_PYTEST, "SWARM_GATES__SKIP": '["sast_scan"]'}.items():
+            monkeypatch.setenv(key, value)
         executed(name)
         return
     if program == "python":

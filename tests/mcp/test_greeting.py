@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -52,3 +54,9 @@ async def test_it_says_what_the_package_would(revision: str, repo: Path, connect
 )  # fmt: skip
 def test_what_is_no_such_request_is_left_to_the_package(asked: bytes) -> None:
     assert greeting.answer(asked) is None
+
+
+def test_it_is_said_before_the_package_is_loaded() -> None:
+    """It takes seconds on a busy machine; benchmarks/mcp_startup.py measures."""
+    look = "import sys; import swarmgate.mcp.stdio; sys.exit(bool({'mcp', 'pydantic', 'asyncio'} & sys.modules.keys()))"
+    assert subprocess.run([sys.executable, "-c", look], check=False).returncode == 0

@@ -81,7 +81,7 @@ def account(server: Running) -> Iterator[Callable[..., httpx.Client]]:
         made = accounts.create(name, roles={repo: role} if role else {})
         key = accounts.keys.create(made.id, "tests").secret
         headers = {"Authorization": f"Bearer {key}"}
-        clients.append(httpx.Client(base_url=server.url, headers=headers, timeout=30, verify=NOBODY))
+        clients.append(httpx.Client(base_url=server.url, headers=headers, timeout=2 * PATIENCE_S, verify=NOBODY))
         return clients[-1]
 
     yield make
