@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from swarmgate.gates.source import python_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swarmgate.gates.source.file import SourceFile
+    from swarmgate.gates.source.file import Revision, SourceFile
 
 MANY = 3
 """So many functions in one change block: 8% of agents' wrong patches, 2% of right ones, under 1% of human fixes."""
@@ -34,8 +36,7 @@ class Reworded:
 
 @dataclass(frozen=True, slots=True)
 class _Function:
-    line: int
-    code: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef
     words: tuple[str, ...]
 
 
@@ -43,28 +44,26 @@ def found(file: SourceFile) -> Iterator[Reworded]:
     """The functions of a changed file that are so; none of one that is new, or that no supported Python reads."""
     if not file.path.endswith((".py", ".pyi")) or not file.was.content or not file.now.content:
         return
-    before, after = _functions(file.was.text), _functions(file.now.text)
+    before, after = _functions(file.was), _functions(file.now)
     for name, old in before.items():
         new = after.get(name)
-        if new is None or old.words == new.words or old.code != new.code:
+        if new is None or old.words == new.words or _code(old.node) != _code(new.node):
             continue
         kept = set(new.words)
         if lost := sum(line not in kept for line in old.words):
-            yield Reworded(file.path, name, new.line, lost)
+            yield Reworded(file.path, name, new.node.lineno, lost)
 
 
-def _functions(text: str) -> dict[str, _Function]:
+def _functions(revision: Revision) -> dict[str, _Function]:
     """The functions of a module by their qualified names; of two with one name the first."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
+        tree = python_tree.parse(revision.content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    lines, known = text.split("\n"), dict[str, _Function]()
+    lines, known = revision.text.split("\n"), dict[str, _Function]()
     for name, node in _definitions(tree, ""):
         words = (re.sub(r"\s+", " ", line).strip() for line in lines[node.lineno - 1 : node.end_lineno])
-        known.setdefault(name, _Function(node.lineno, _code(node), tuple(filter(None, words))))
+        known.setdefault(name, _Function(node, tuple(filter(None, words))))
     return known
 
 
@@ -80,7 +79,7 @@ def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.Function
 
 def _code(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     """What the function does, without its docstring and those of definitions in it; layout and comments are nothing."""
-    return ast.dump(_Undocumented().visit(node))
+    return ast.dump(_Undocumented().visit(deepcopy(node)))  # all gates share the tree
 
 
 class _Undocumented(ast.NodeTransformer):
