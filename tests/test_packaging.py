@@ -77,8 +77,8 @@ def origin():
 sys.addaudithook(watch)
 import swarmgate
 names = [module.name for module in pkgutil.walk_packages(swarmgate.__path__, "swarmgate.")]
-# What that is for is to load all that a worker needs.
-names = [name for name in names if not name.endswith(".preloaded")]
+# The first is there to load all that a worker needs; the package of the second greets whoever imports it.
+names = [name for name in names if not name.endswith((".preloaded", ".mini_swe_agent"))]
 threads_before = len(sys._current_frames())
 for name in names:
     importlib.import_module(name)

@@ -66,6 +66,9 @@ def test_a_goal_of_the_server_is_worked_on_by_the_fleet_and_decided_on_the_remot
             await until(lambda: made.id in all_goals(machines.remote.site))
             machines.start()
             await until(lambda: goals.get(made.id).ended is not None)
+            ended = goals.get(made.id).ended
+            assert ended is not None
+            assert ended.exit_code == 3, ended
             decide = Acting(goals).decide
             with pytest.raises(Stale):
                 await decide(ada, made, lambda swarm: swarm.approve(), expect=1)

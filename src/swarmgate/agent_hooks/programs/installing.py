@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import shlex
-import shutil
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +21,7 @@ from swarmgate.agent_hooks.programs.listing import PROGRAMS, is_ours
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import UsageError
 from swarmgate.workspace.files import atomic, regular
+from swarmgate.workspace.programs import trusted
 
 _PLUGIN = Path(__file__).with_name("opencode.js")
 _MARK = b"`swarm hook install opencode`"
@@ -152,8 +152,8 @@ def apply(change: Change, *, keep: bool) -> Path | None:
 def command(root: Path | None) -> str:
     """The command that a hook starts: `swarm` in a shared file where that is what a shell finds, else its path."""
     own = Path(sys.argv[0]).resolve()
-    found = shutil.which("swarm")
-    if root is not None and found and Path(found).resolve() == own:
+    found = trusted.find("swarm", root) if root is not None else None
+    if found and Path(found).resolve() == own:
         return "swarm"
     return shlex.quote(str(own)) if own.name == "swarm" else f"{shlex.quote(sys.executable)} -P -m swarmgate"
 
