@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     cls=VerbGroup,
     no_args_is_help=True,
-    help="Show, verify and restore the statements about the commits of tasks. See: swarm attest verify --help.",
+    help="Show, verify and restore statements about tasks' commits. See: swarm attest verify --help.",
     rich_markup_mode=None,
 )
 
