@@ -110,7 +110,7 @@ def test_debates_are_judged_by_workers_as_by_one_machine(machines: Machines, tmp
         code, found = told(machines, *command)
         assert (code, found["partial"], found["done"], found["asked"]) == (0, "", 2, 8)
         calls = len(server.requests)
-        again = spread.debate(machines.fleet, fixtures, wait_s=60, tell=str)
+        again = spread.debate(machines.fleet, fixtures, wait_s=60, tell=lambda _: None)
         run, asked = again(fixture_files.load(fixtures), setup, Allowance())
         assert (run.done, asked, len(server.requests)) == (2, 0, calls), "what is answered is asked no model again"
         alone = evaluate(fixtures, setup, start=machines.remote.project.root, out=tmp_path / "alone")
