@@ -22,7 +22,7 @@ from swarmgate.domain.usage import Usage
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import LeaseLost, RemoteAway, Stopped, SwarmError
 from swarmgate.fleet.goals import checkout as goals
-from swarmgate.fleet.goals import lease
+from swarmgate.fleet.goals import lease, statements
 from swarmgate.fleet.goals.goal import Goal, Standing, standing_of
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.fleet.work import errand
@@ -105,9 +105,13 @@ class Work:
             lease.require_own(found, state)
             if not _due(state, rules):
                 standing, until = standing_of(state, rules)
-                return Outcome(standing=standing, until=until)
-            self.admitted(config)
-            return self._worked(found, rules)
+                outcome = Outcome(standing=standing, until=until)
+            else:
+                self.admitted(config)
+                outcome = self._worked(found, rules)
+            if not outcome.lost:
+                statements.share(found, attest=config.git.attest)
+            return outcome
 
     def end(self) -> None:
         """Has it end at the next safe point. Any thread may ask."""
