@@ -61,6 +61,17 @@ def in_thread(work: Work, into: list[Outcome]) -> threading.Thread:
 
 
 @pytest.mark.slow
+def test_a_goal_waits_for_a_person_only_when_its_worker_adds_nothing_more(project: Project, remote: Remote) -> None:
+    project.play(plan("1.1"))
+    goal = remote.submit()
+    remote.advance(goal)
+    standings = remote.git("log", "--format=%(trailers:key=Swarm-Standing,valueonly,separator=)", goal.ref).split()
+    assert (standings[0], set(standings[1:])) == ("waiting", {"due"})
+    with checked_out(remote.site, goal) as found:
+        assert Ledger.read(found.folder).state.reserved == Usage()
+
+
+@pytest.mark.slow
 def test_machines_that_take_turns_do_what_one_process_does(project: Project, remote: Remote, planned: Goal) -> None:
     machines = [remote.machine(name) for name in ("east", "west")]
     for turn in range(60):
