@@ -158,6 +158,8 @@ def test_the_verb_shows_the_difference_and_writes_nothing_unasked(repo: Path) ->
 
 def test_your_own_settings_are_where_the_program_looks(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert PROGRAMS["claude"].place(None) == isolated / ".claude/settings.json"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
+    assert PROGRAMS["opencode"].place(None) == Path("/elsewhere/opencode/plugins/swarmgate.js")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/elsewhere")
     assert PROGRAMS["claude"].place(None) == Path("/elsewhere/settings.json")
     assert PROGRAMS["gemini"].place(None) == isolated / ".gemini/settings.json"

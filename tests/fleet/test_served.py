@@ -76,6 +76,9 @@ def test_a_goal_of_the_server_is_worked_on_by_the_fleet_and_decided_on_the_remot
             assert await decide(ada, made, lambda swarm: swarm.approve(), expect=seq) == ("the plan",)
             await runs.want(made.id, Verb.RUN, by="user:ada")
             await until(lambda: goals.get(made.id).wanted is None)
+            ended = goals.get(made.id).ended
+            assert ended is not None
+            assert ended.exit_code == 3, (ended, goals.swarm(made).status())
             told = Fleet(machines.remote.project.root).approve(made.id)  # by somebody else, elsewhere
             assert told.said == ("phase 1",)
             await until(lambda: goals.swarm(made).state.finished)  # and the server shows it

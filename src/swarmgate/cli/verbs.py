@@ -54,7 +54,7 @@ VERBS = {
     "history": Verb("views", "Look", "Show what happened, in order: every recorded event in words."),
     "failures": Verb("views", "Look", "Show every rejection, grouped by who rejected and why."),
     "verify": Verb("views", "Look", "Compare the ledger's chain with plan, evidence and git."),
-    "attest": Verb("views", "Look", "Show and verify the statements about the commits of tasks."),
+    "attest": Verb("views", "Look", "Show, verify and restore statements about tasks' commits."),
     "evidence": Verb("views", "Look", "Show how complete the evidence of every attempt is."),
     "drift": Verb("views", "Look", "Compare the decisions on record with what came after them."),
     "handoff": Verb("views", "Look", "Write one page on where the work stands, for somebody else."),

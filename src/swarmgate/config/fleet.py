@@ -61,3 +61,7 @@ class Fleet(Section):
     patience_s: float = Field(60, ge=0, le=3600, description="Seconds that a remote may be out of reach in a step.")
     retry_s: float = Field(300, ge=1, le=86_400, description="Seconds until a goal is tried again whose model failed.")
     home: str = Field("", description="Folder of a worker's clones and object cache; empty: the platform's own.")
+    clones: str = Field(
+        "",
+        description="Folder of a worker with clones, OWNER__NAME each, for `swarm eval patches --fleet`; empty: none.",
+    )

@@ -297,12 +297,30 @@ class Fleet:
 
     # --- errands ---
 
-    def ask(self, argv: Sequence[str], *, repo: str = "", queue: str = "", priority: int = 0) -> Decided:
+    def ask(
+        self,
+        argv: Sequence[str],
+        *,
+        repo: str = "",
+        queue: str = "",
+        priority: int = 0,
+        files: Mapping[str, bytes] | None = None,
+        name: str = "",
+    ) -> Decided:
         """Has a worker run a command of the council or of the evaluation; see `errand.ALLOWED`.
+
+        Args:
+            argv: the command, without `swarm`.
+            repo: the repository that it runs in; empty: the only one.
+            queue: the class of workers.
+            priority: those of a higher one go first.
+            files: what goes with it, by their names in `.swarm/errand/` of the checkout that it runs in.
+            name: the id that it gets; empty: a new one.
 
         Raises:
             UsageError: it is none that workers run for others.
             RemoteAway: the remote is out of reach.
+            LeaseLost: there is an errand of that id.
         """
         errand.require_allowed(tuple(argv))
         goal, summary = submission.submit(
@@ -312,6 +330,8 @@ class Fleet:
             queue=queue or self.config.fleet.queue,
             priority=priority,
             argv=tuple(argv),
+            files=files,
+            name=name,
             environ=self._environ,
         )
         return self._told(goal, summary)
@@ -420,6 +440,15 @@ class Fleet:
         except SwarmError as error:  # away, not configured, or the extra is missing: it is on record all the same
             return decided.model_copy(update={"problem": f"{error.message} Later: swarm fleet rebuild"})
         return decided.model_copy(update={"queued": True})
+
+    def require_line(self) -> None:
+        """Requires a database that takes goals, before many are made that would not be in line.
+
+        Raises:
+            SwarmError: there is none, or it is away, or the extra `fleet` is not installed.
+        """
+        with database.connected(self.config.fleet.database):
+            pass
 
     def put_in_line(self, goal: Goal, summary: Summary) -> None:
         """Puts a goal in line where a worker can go on with it.

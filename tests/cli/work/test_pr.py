@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from tests.project import Project, code, critic, part, plain, plan, review, task, until
 
+from swarmgate.domain.evidence.attestation import NOTES_REF
+
 pytestmark = [pytest.mark.suite("unittest"), pytest.mark.slow]
 
 BRANCH = "swarm/parts"
@@ -88,6 +90,35 @@ elif sys.argv[2] == "create":
 
 def calls(told: Path) -> list[tuple[list[str], str]]:
     return [(words, text) for words, text in map(json.loads, told.read_text().splitlines())]
+
+
+def test_the_statements_about_its_commits_go_with_the_branch_and_those_of_others_stay(
+    begun: Project, tmp_path: Path
+) -> None:
+    place, other = remote(begun, tmp_path / "bare.git"), tmp_path / "other"
+    begun.git("clone", "--quiet", str(place), str(other))
+    for args in (("notes", f"--ref={NOTES_REF}", "add", "-m", "theirs"), ("push", "--quiet", "origin", NOTES_REF)):
+        subprocess.run(["git", *args], cwd=other, check=True, capture_output=True)
+    done = begun.swarm("pr", "--draft")
+    assert "Pushed: the statements about its commits, origin" in done.stderr
+    again = begun.json("pr", "--draft")
+    assert (again["attested"], again["unattested"]) == (False, "")
+    subprocess.run(["git", "fetch", "--quiet", "origin", BRANCH, f"{NOTES_REF}:{NOTES_REF}"], cwd=other, check=True)
+    assert Project(other).json("attest", "verify", f"{there(place)}~1..{there(place)}", "--every")["passed"]
+    shown = ["git", "notes", f"--ref={NOTES_REF}", "show", "main"]
+    assert subprocess.run(shown, cwd=other, check=True, capture_output=True, text=True).stdout == "theirs\n"
+
+
+def test_a_remote_that_takes_no_notes_gets_the_branch_all_the_same(begun: Project, tmp_path: Path) -> None:
+    place = remote(begun, tmp_path / "bare.git")
+    hook = place / "hooks/update"
+    hook.write_text('#!/bin/sh\ncase "$1" in refs/notes/*) echo no notes here >&2; exit 1;; esac\n')
+    hook.chmod(0o755)
+    done = begun.swarm("pr", "--draft")
+    assert there(place) == begun.git("rev-parse", BRANCH)
+    assert f"The statements about its commits are not there: {place} does not take {NOTES_REF}" in done.stderr
+    begun.configure(git={"attest": False})
+    assert begun.json("pr", "--draft")["unattested"] == ""
 
 
 def test_the_branch_is_pushed_to_a_bare_remote_and_the_description_printed(worked: Project, tmp_path: Path) -> None:

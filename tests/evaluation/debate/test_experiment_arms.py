@@ -10,8 +10,10 @@ from pydantic import ValidationError
 from tests.evaluation.debate.simulated import items
 
 from swarmgate.config.council import Council
+from swarmgate.errors import UsageError
 from swarmgate.evaluation.debate.experiment_arms import (
     Job,
+    Part,
     Setup,
     ballots_of,
     chosen_items,
@@ -134,3 +136,20 @@ def test_bounds_of_a_setup(bounds: dict[str, object]) -> None:
 
 def test_the_calls_of_an_item() -> None:
     assert Setup(models=("l/a",), participants=4, rounds=3).most_calls == 12 + 12 + 1
+
+
+def test_parts_together_are_the_whole() -> None:
+    setup = Setup(models=("l/a", "l/b"), repeats=2, limit=5)
+    whole = list(jobs(items(7), setup))
+    parts = [list(jobs(items(7), setup, Part(number, 3))) for number in (1, 2, 3)]
+    assert sorted(map(len, parts)) == [2, 4, 4]
+    assert {(job.item.id, job.repeat, job.first) for part in parts for job in part} == {
+        (job.item.id, job.repeat, job.first) for job in whole
+    }
+
+
+@pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "-1/2", "1/2/3"])
+def test_a_part_that_is_none_is_refused(text: str) -> None:
+    assert Part.named("2/3") == Part(2, 3)
+    with pytest.raises(UsageError, match="no part of the items"):
+        Part.named(text)

@@ -97,12 +97,15 @@ def test_hidden_tests_reject_what_existing_tests_let_in(clone: Path, git: Git, t
 
 
 @pytest.mark.slow
-def test_a_test_that_was_red_before_blocks_nobody(clone: Path, git: Git, tmp_path: Path) -> None:
+def test_neither_a_test_that_was_red_before_nor_the_lack_of_new_ones_blocks(
+    clone: Path, git: Git, tmp_path: Path
+) -> None:
     red = "def test_red():\n    assert False\n"
     (clone / "test_red.py").write_text(red, encoding="utf-8")
     git(clone, "add", ".")
     git(clone, "commit", "--quiet", "-m", "red")
-    patches = (_patch(clone, git, "a-1", RIGHT, "right"), _patch(clone, git, "a-2", WRONG, "wrong"))
+    long = RIGHT + "".join(f"_SIZE_{number} = {number}\n" for number in range(60))
+    patches = (_patch(clone, git, "a-1", long, "right"), _patch(clone, git, "a-2", WRONG, "wrong"))
     report = measure(patches, clone.parent, [Arm.TESTS], config=Config(), out=tmp_path / "out")
     assert {row.id: row.blocked for row in report.rows} == {"a-1": "", "a-2": "tests"}
 

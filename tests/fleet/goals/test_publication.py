@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from tests.fleet.remote import Remote, plain_events
 from tests.project import GOAL, Project, plan
 
+from swarmgate.domain.evidence.attestation import NOTES_REF
 from swarmgate.domain.progress import Progress
 from swarmgate.domain.usage import Usage
 from swarmgate.engine.swarm import Swarm
@@ -21,9 +23,11 @@ from swarmgate.fleet.goals.checkout import checked_out
 from swarmgate.fleet.goals.goal import Goal, Standing, Summary
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.fleet.work.advance import Outcome, Work
+from swarmgate.ledger.audit.attestations import verify
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.driver import Driver
+from swarmgate.workspace.git.repository import Repository
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -54,6 +58,17 @@ def in_thread(work: Work, into: list[Outcome]) -> threading.Thread:
     thread = threading.Thread(target=lambda: into.append(work.run()))
     thread.start()
     return thread
+
+
+@pytest.mark.slow
+def test_a_goal_waits_for_a_person_only_when_its_worker_adds_nothing_more(project: Project, remote: Remote) -> None:
+    project.play(plan("1.1"))
+    goal = remote.submit()
+    remote.advance(goal)
+    standings = remote.git("log", "--format=%(trailers:key=Swarm-Standing,valueonly,separator=)", goal.ref).split()
+    assert (standings[0], set(standings[1:])) == ("waiting", {"due"})
+    with checked_out(remote.site, goal) as found:
+        assert Ledger.read(found.folder).state.reserved == Usage()
 
 
 @pytest.mark.slow
@@ -253,3 +268,28 @@ def test_files_beside_a_log_change_and_go_with_it(repo: Path) -> None:
     listed = [git.run("ls-tree", "-r", "-z", "--name-only", each).decode().split("\0")[:-1] for each in (first, second)]
     assert listed[0] == ['a "b"\\c/d', "gone", "log", "work/README.md", "work/src/app.py"]
     assert listed[1] == ['a "b"\\c/d', "log"]
+
+
+@pytest.mark.slow
+def test_statements_about_commits_come_to_the_remote_and_again_where_a_worker_died_before(
+    remote: Remote, planned: Goal, tmp_path: Path
+) -> None:
+    project = remote.project
+    project.git("notes", f"--ref={NOTES_REF}", "add", "-m", "of another goal", "main")
+    project.git("push", "--quiet", str(remote.path), NOTES_REF)
+    assert remote.advance(planned).standing is Standing.WAITING
+    clone = tmp_path / "clone"
+    remote.git("clone", "--quiet", "--branch", planned.branch, ".", str(clone))
+
+    def verified() -> bool:
+        refs = f"+{NOTES_REF}:{NOTES_REF}"
+        subprocess.run(["git", "fetch", "--quiet", "origin", refs], cwd=clone, check=True, capture_output=True)
+        notes = Repository.discover(clone, lenient=True).notes(NOTES_REF)
+        found = verify(Repository.discover(clone, lenient=True), "origin/main..HEAD")
+        return found.passed and len(found.commits) == 1 and "of another goal\n" in notes.values()
+
+    assert verified()
+    remote.git("update-ref", NOTES_REF, project.git("rev-parse", NOTES_REF))
+    assert not verified()
+    assert remote.advance(planned, site=remote.machine("another")).standing is Standing.WAITING
+    assert verified()

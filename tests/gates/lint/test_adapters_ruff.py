@@ -113,6 +113,22 @@ def test_a_habit_of_the_file_informs_and_a_first_one_blocks(project: Project) ->
     assert [each.path for each in result.new_findings if each.severity is not Severity.LOW] == ["neat.py"]
 
 
+def test_what_a_change_leaves_over_informs(project: Project) -> None:
+    old = "import json\nimport os\n\n\ndef f(x):\n    y = x + 1\n    return json.dumps(y) + os.sep\n"
+    project.commit_files({"a.py": old})
+    project.write("a.py", old.replace("json.dumps(y)", "str(x)"))
+    result = project.gate("lint_check")
+    assert (result.status, [each.rule for each in result.new_findings]) == (GateStatus.PASS, ["F401", "F841"])
+    project.write("a.py", old.replace("y = x + 1", "y = z = x + 1"))
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
+def test_a_project_that_chose_to_have_no_unused_names_gets_none(project: Project) -> None:
+    project.commit_files({"ruff.toml": 'lint.select = ["F"]\n', "a.py": "import os\n\nprint(os.sep)\n"})
+    project.write("a.py", "import os\n\nprint(1)\n")
+    assert project.gate("lint_check").status is GateStatus.FAIL
+
+
 def test_a_module_that_only_passes_names_on_may_do_so(project: Project) -> None:
     project.commit_files({"pkg/new.py": "def load():\n    return 1\n"})
     project.write("pkg/old.py", '"""Moved."""\n\nfrom pkg.new import *\nfrom pkg.new import load\n')
@@ -181,6 +197,9 @@ def test_an_old_finding_on_a_line_whose_annotation_changed_is_old(project: Proje
         ('lint.select = ["F"]\nlint.ignore = ["UP038"]\nlint.per-file-ignores = {"t/*" = ["F401", "ZZZ1"]}\n', "ZZZ1"),
         ('required-version = "==0.1.0"\nlint.select = ["F"]\n', "required-version"),
         ('extend = "more/base.toml"\n', "OLD77"),
+        ('show-source = true\ntab-size = 4\nlint.select = ["F"]\n', "show-source, tab-size"),
+        ('format = "grouped"\nlint.select = ["F"]\n', "format"),
+        ('output-format = "text"\nlint.select = ["F", "QQQ"]\n', "QQQ, output-format"),
     ],
 )
 def test_what_this_ruff_does_not_know_of_the_settings_is_a_note(project: Project, settings: str, named: str) -> None:

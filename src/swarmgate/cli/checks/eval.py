@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from swarmgate.errors import UsageError
 from swarmgate.terminal.options import Json, Repo, filled
 from swarmgate.terminal.terminal import boundary
 from swarmgate.terminal.verb_group import VerbGroup
+
+Wait = Annotated[
+    float,
+    typer.Option(
+        "--wait", metavar="S", min=0, help="With --fleet: seconds without any answer until it ends, resumable."
+    ),
+]
 
 app = typer.Typer(
     cls=VerbGroup,
@@ -41,7 +49,7 @@ def gates(
         from swarmgate.evaluation.report import lines
 
         if fleet:
-            spread = import_module("swarmgate.fleet.evaluation").gates  # another face: found by its name, when used
+            spread = import_module("swarmgate.fleet.evaluation").gates
             report = spread(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
         else:
             report = evaluate(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
@@ -94,6 +102,11 @@ def debate(
             help="Write the decision to .swarm/debate-worth.json also where it is NOT SURE, or never.",
         ),
     ] = None,
+    part: Annotated[
+        str, typer.Option("--part", metavar="I/N", help="Of N parts of the items only the I-th; it decides nothing.")
+    ] = "",
+    fleet: Annotated[bool, typer.Option("--fleet", help="Have the workers of the fleet judge, an item each.")] = False,
+    wait: Wait = 3600,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -110,12 +123,15 @@ def debate(
         from swarmgate.domain.progress import Progress
         from swarmgate.domain.usage import Allowance
         from swarmgate.errors import Stopped
+        from swarmgate.evaluation.debate.experiment_arms import Part
         from swarmgate.evaluation.debate.harness import evaluate, setup_of
         from swarmgate.evaluation.debate.report import lines
         from swarmgate.terminal.progress import listener
 
         numbers = {"rounds": rounds, "participants": participants, "repeats": repeats, "seed": seed, "limit": limit}
-        setup = setup_of(models, arms, **numbers)
+        setup, wanted = setup_of(models, arms, **numbers), Part.named(part)
+        if fleet and part:
+            raise UsageError("--fleet judges all items, and --part some of them.", hint="Leave one of the two away.")
         with listener(as_json=json) as listen:
             try:
                 report = evaluate(
@@ -125,6 +141,8 @@ def debate(
                     allowance=Allowance(usd=budget_usd, tokens=budget_tokens),
                     out=out,
                     write_decision=decision,
+                    part=wanted,
+                    elsewhere=_spread("debate", repo, fixtures, wait_s=wait, tell=terminal.note) if fleet else None,
                     on_progress=lambda text: listen(Progress(kind="notice", text=text, seconds=monotonic() - began)),
                 )
             except KeyboardInterrupt:
@@ -138,8 +156,8 @@ def debate(
 def patches(
     data: Annotated[Path, typer.Argument(metavar="DATA", help="Patches, a JSON line each: predictions, or your own.")],
     repos: Annotated[
-        Path, typer.Option("--repos", metavar="DIR", callback=filled, help="Holds a clone of each repository.")
-    ],
+        Path | None, typer.Option("--repos", metavar="DIR", callback=filled, help="Holds a clone of each repository.")
+    ] = None,
     instances: Annotated[
         Path | None, typer.Option("--instances", metavar="FILE", callback=filled, help="What predictions are for.")
     ] = None,
@@ -168,6 +186,8 @@ def patches(
         Path | None,
         typer.Option("--out", metavar="DIR", callback=filled, help="Rows and report; ./swarm-eval-patches."),
     ] = None,
+    fleet: Annotated[bool, typer.Option("--fleet", help="Have the workers of the fleet replay, a patch each.")] = False,
+    wait: Wait = 3600,
     repo: Repo = None,
     json: Json = False,
 ) -> None:
@@ -178,11 +198,16 @@ def patches(
     Example: swarm eval patches preds.jsonl --instances instances.jsonl --labels report.json --repos ../clones
     """
     with boundary(json) as terminal:
-        from swarmgate.errors import Stopped
+        from swarmgate.errors import EndpointFailed, Stopped
         from swarmgate.evaluation.patches import measure as patches_measure
         from swarmgate.evaluation.patches.dataset import load
         from swarmgate.evaluation.patches.report import lines
 
+        if fleet == (repos is not None) or (fleet and jobs > 1):
+            raise UsageError(
+                "--repos and --jobs are of this machine, --fleet is of others, which have clones of their own.",
+                hint="Name --repos DIR, or --fleet; workers find theirs by [fleet] clones of their machine.",
+            )
         asked = patches_measure.request(arms, half=half, only=only, sample=sample, seed=seed)
         known = load(data, instances=instances, labels=labels, fixes=fixes)
         try:
@@ -194,6 +219,9 @@ def patches(
                 model=model,
                 jobs=jobs,
                 out=out or patches_measure.FOLDER,
+                elsewhere=_spread("patches", repo, arms=asked.arms, model=model, wait_s=wait, tell=terminal.note)
+                if fleet
+                else None,
                 on_row=lambda row, done, total: terminal.note(
                     f"{done}/{total} {row.arm} {row.id}: {row.trouble or row.blocked or 'got in'} ({row.seconds:.1f} s)"
                 ),
@@ -202,6 +230,8 @@ def patches(
             hint = "Run the same command again: the rows that were made are kept."
             raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
         terminal.result(report, lines(report))
+        if fleet and any(row.trouble for row in report.rows):
+            raise typer.Exit(EndpointFailed.exit_code)
 
 
 @app.command("alone")
@@ -264,6 +294,12 @@ def alone(
             hint = "Run the same command again: tasks that ended are kept and not done again."
             raise Stopped("stopped at once. Nothing is lost.", hint=hint) from None
         terminal.result(report, lines(report))
+
+
+def _spread(what: str, start: Path | None, *given: Any, **more: Any) -> Any:
+    """What has the fleet do a measurement; another face, which is found by its name when it is used."""
+    face = import_module("swarmgate.fleet.evaluation")
+    return getattr(face, what)(face.Fleet(start), *given, **more)
 
 
 @app.command("list")

@@ -1,4 +1,4 @@
-"""`swarm attest`: shows and verifies the in-toto statements about the commits of tasks."""
+"""`swarm attest`: shows, verifies and restores the in-toto statements about the commits of tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     cls=VerbGroup,
     no_args_is_help=True,
-    help="Show and verify the statements about the commits of tasks. See: swarm attest verify --help.",
+    help="Show, verify and restore statements about tasks' commits. See: swarm attest verify --help.",
     rich_markup_mode=None,
 )
 
@@ -67,6 +67,29 @@ def show(
 
         statement = attestations.show(_repository(repo), revision)
         terminal.result(statement.model_dump(mode="json", by_alias=True), statement.text().splitlines())
+
+
+@app.command("restore")
+def restore(
+    revisions: Annotated[str, typer.Argument(metavar="REV|RANGE", help="A commit, or the commits of A..B.")] = "HEAD",
+    repo: Repo = None,
+    json: Json = False,
+) -> None:
+    """Write statements that are missing or altered again, from the ledger that is here.
+
+    A statement is computed from the ledger, and written only where it is the one that the commit's trailer announces.
+    Exit code 1 names the commits whose statements are still missing.
+
+    Example: swarm attest restore main..swarm/jwt-authentication
+    """
+    with boundary(json) as terminal:
+        from swarmgate.ledger.audit import statements
+
+        found = statements.restore(_repository(repo), revisions)
+        lines = [f"restored  {each[:12]}" for each in found.restored]
+        lines += [f"missing   {commit[:12]}  {why}" for commit, why in found.left.items()]
+        terminal.result(found, [*lines, f"{len(found.restored)} statements written, {len(found.left)} still missing"])
+        raise typer.Exit(1 if found.left else 0)
 
 
 def _repository(repo: Path | None) -> Repository:

@@ -61,6 +61,10 @@ def _notes(found: PullRequest) -> list[str]:
         return []
     moved = "Pushed" if found.pushed else "Up to date"
     lines = [f"{moved}: {found.branch} at {found.commit[:12]}, {found.remote}"]
+    if found.attested:
+        lines.append(f"Pushed: the statements about its commits, {found.remote}")
+    if found.unattested:
+        lines.append(f"The statements about its commits are not there: {found.unattested}")
     if found.known:
         lines.append(
             "That pull request was open already; its description is as it was: swarm pr --print has the new one."

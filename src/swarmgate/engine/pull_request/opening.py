@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swarmgate.domain.base import Frozen
+from swarmgate.domain.evidence.attestation import NOTES_REF
 from swarmgate.domain.next_step import waiting_for
 from swarmgate.domain.state.state import State
 from swarmgate.domain.text.redaction import masked
@@ -10,10 +11,10 @@ from swarmgate.engine.branch_history import standing
 from swarmgate.engine.pull_request.description import description
 from swarmgate.engine.reports.goal import OUR_WORDS, GoalRecord, read_goal
 from swarmgate.engine.reports.outcome import actions
-from swarmgate.errors import IllegalMove, UsageError, WorkspaceError
+from swarmgate.errors import IllegalMove, SwarmError, UsageError, WorkspaceError
 from swarmgate.project import Project
 from swarmgate.workspace.git import history
-from swarmgate.workspace.git.hosting import forge, remotes
+from swarmgate.workspace.git.hosting import forge, remotes, shared_notes
 from swarmgate.workspace.git.hosting.forge import Opened, Request
 from swarmgate.workspace.git.hosting.remotes import Remote
 from swarmgate.workspace.git.repository import Repository
@@ -31,7 +32,8 @@ class PullRequest(Frozen):
 
     `pushed` says that the remote's branch moved; it is False where it had the commit already. `url` is that of the pull
     request, `program` what opened it, `known` that it was open before: its description is then as it was. `page` is
-    where it can be opened by hand; `problem` says why a program that is there did not open it.
+    where it can be opened by hand; `problem` says why a program that is there did not open it. `attested` says that the
+    remote got statements about its commits, `unattested` why it could not.
     """
 
     title: str
@@ -42,6 +44,8 @@ class PullRequest(Frozen):
     remote: str = ""
     draft: bool = False
     pushed: bool = False
+    attested: bool = False
+    unattested: str = ""
     url: str = ""
     program: str = ""
     known: bool = False
@@ -101,6 +105,7 @@ def open_pull_request(
             "remote": to.name,
             "draft": draft,
             "pushed": pushed,
+            **_attested(project, repository, to),
             **opened._asdict(),
             "page": host.page(into, state.branch) if host and into in there and not opened.url else "",
             "problem": project.redact(opened.problem),
@@ -174,3 +179,13 @@ def _pushed(repository: Repository, to: Remote, commit: str, branch: str, before
             return False
         raise
     return True
+
+
+def _attested(project: Project, repository: Repository, to: Remote) -> dict[str, bool | str]:
+    """Shares the statements about commits, where they are made; they can follow later, so nothing ends for them."""
+    if not project.config.git.attest:
+        return {}
+    try:
+        return {"attested": shared_notes.share(repository, to.address, NOTES_REF)}
+    except SwarmError as error:
+        return {"unattested": project.redact(f"{error.message} {error.hint}".strip())}

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -26,6 +27,7 @@ from swarmgate.config.council import Council
 from swarmgate.council.debate.model import Debate
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.review.votes import LEAST_SEATS, MOST_ROUNDS, MOST_SEATS, Seat
+from swarmgate.errors import UsageError
 from swarmgate.evaluation.debate.fixtures import Item
 
 LEAST_REPEATS = 3
@@ -86,6 +88,32 @@ def even_repeats(models: int, least: int = LEAST_REPEATS) -> int:
     return min(MOST_REPEATS, -(-least // models) * models)
 
 
+class Part(NamedTuple):
+    """A part of the items: of `of` parts the one of that number, from 1 on.
+
+    Each item has the seats that it has in the whole, so that the parts together are the whole.
+    """
+
+    number: int = 1
+    of: int = 1
+
+    @classmethod
+    def named(cls, text: str) -> Part:
+        """The part that is written `2/8`; of no text all items.
+
+        Raises:
+            UsageError: it is none.
+        """
+        number, _, of = (text or "1/1").partition("/")
+        if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+            raise UsageError(f"--part: {text!r} is no part of the items", hint="The second of eight is written 2/8.")
+        return cls(int(number), int(of))
+
+
+WHOLE = Part()
+"""All items."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One item in one repeat, judged by every arm; `first` is the number of the model that is dealt first."""
@@ -95,15 +123,17 @@ class Job:
     first: int
 
 
-def jobs(items: Sequence[Item], setup: Setup) -> Iterator[Job]:
-    """Every item in every repeat, each repeat in an order of its own that the seed fixes."""
+def jobs(items: Sequence[Item], setup: Setup, part: Part = WHOLE) -> Iterator[Job]:
+    """Every item of a part in every repeat, each repeat in an order of its own that the seed fixes."""
     chosen = chosen_items(items, setup)
+    mine = {item.id for item in chosen[part.number - 1 :: part.of]}
     first = _dealt_first(chosen, setup)
     for repeat in range(1, setup.repeats + 1):
         order = list(chosen)
         random.Random(f"{setup.seed}/{repeat}").shuffle(order)  # noqa: S311 - a repeatable order, no secret
         for item in order:
-            yield Job(item, repeat, (first[item.id] + repeat - 1) % len(setup.models))
+            if item.id in mine:
+                yield Job(item, repeat, (first[item.id] + repeat - 1) % len(setup.models))
 
 
 def _dealt_first(chosen: Sequence[Item], setup: Setup) -> dict[str, int]:

@@ -19,7 +19,7 @@ from swarmgate.errors import MissingRequirement, NotAProject, UsageError
 from swarmgate.evaluation.debate import fixtures as labelled
 from swarmgate.evaluation.debate.cache import Answers
 from swarmgate.evaluation.debate.decision import Decision
-from swarmgate.evaluation.debate.experiment_arms import Arm, Setup, chosen_items, even_repeats
+from swarmgate.evaluation.debate.experiment_arms import WHOLE, Arm, Part, Setup, chosen_items, even_repeats
 from swarmgate.evaluation.debate.participants import Bench
 from swarmgate.evaluation.debate.report import DebateReport, report_of
 from swarmgate.evaluation.debate.runs import Run, run
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from swarmgate.llm.events import ModelEvent
 
 OnProgress = Callable[[str], None]
+Elsewhere = Callable[[labelled.Fixtures, Setup, Allowance], tuple[Run, int]]
+"""Has others judge all items: what they judged, and how many calls they asked for that."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ def evaluate(
     allowance: Allowance | None = None,
     out: Path | None = None,
     write_decision: bool | None = None,
+    part: Part = WHOLE,
+    elsewhere: Elsewhere | None = None,
     environ: Mapping[str, str] | None = None,
     on_progress: OnProgress = lambda _text: None,
 ) -> DebateReport:
@@ -120,6 +124,8 @@ def evaluate(
         allowance: dollars and tokens that this run may use; answers that are kept already cost nothing.
         out: where the report goes; None: `.swarm/runtime/eval/ID/`, or the user's cache outside of a project.
         write_decision: whether a decision is written to `.swarm/debate-worth.json`; None: where it is sure.
+        part: of the items, which alone is judged; nothing is decided by one of several.
+        elsewhere: has others judge the items; None: this machine asks the models.
         environ: where keys and settings are looked up; the process's environment by default.
         on_progress: hears of progress and retries, a line each.
 
@@ -132,10 +138,15 @@ def evaluate(
     known = labelled.load(fixtures)
     _require()
     home = Home.of(start, environ)
-    found, asked = asyncio.run(_measured(known, setup, home, allowance or Allowance(), environ, on_progress))
-    name = hashlib.sha256(f"{known.sha256} {setup.model_dump_json()}".encode()).hexdigest()[:12]
+    bound = allowance or Allowance()
+    if elsewhere is not None:
+        found, asked = elsewhere(known, setup, bound)
+    else:
+        found, asked = asyncio.run(_measured(known, setup, home, bound, environ, on_progress, part))
+    named = (known.sha256, setup.model_dump_json(), *((f"{part.number}/{part.of}",) if part.of > 1 else ()))
+    name = hashlib.sha256(" ".join(named).encode()).hexdigest()[:12]
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures))
+    report = report_of(found, known, setup, name=name, date=date, asked=asked, path=str(fixtures), part=part)
     report = report.model_copy(update={"undecided": _unwritten(report, home, write=write_decision)})
     filed = _Files.of(report, known, (out or home.data_folder / "eval" / name).resolve())
     report = filed.keep(report)
@@ -171,6 +182,7 @@ async def _measured(
     allowance: Allowance,
     environ: Mapping[str, str],
     on_progress: OnProgress,
+    part: Part,
 ) -> tuple[Run, int]:
     """What was judged, and how many calls that took now."""
 
@@ -194,10 +206,10 @@ async def _measured(
     )
     for warning in (*known.warnings, *setup.warnings):
         on_progress(f"warning: {warning}")
-    number = len(chosen_items(known.items, setup)) * setup.repeats
+    number = len(chosen_items(known.items, setup)[part.number - 1 :: part.of]) * setup.repeats
     on_progress(f"{number} judgements by each arm, about {number * setup.most_calls:,} calls at the most")
     async with bench:
-        found = await run(known.items, setup, bench.seated, home.config.council, on_progress=counted)
+        found = await run(known.items, setup, bench.seated, home.config.council, on_progress=counted, part=part)
     return found, bench.answers.new
 
 

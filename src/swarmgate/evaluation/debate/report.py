@@ -9,7 +9,7 @@ from statistics import fmean
 from swarmgate.domain.base import Frozen
 from swarmgate.domain.usage import Usage
 from swarmgate.evaluation.debate.decision import RULE, Decision, decide, points
-from swarmgate.evaluation.debate.experiment_arms import Arm, Setup, chosen_items
+from swarmgate.evaluation.debate.experiment_arms import WHOLE, Arm, Part, Setup, chosen_items
 from swarmgate.evaluation.debate.fixtures import Fixtures, Label
 from swarmgate.evaluation.debate.runs import Run
 from swarmgate.evaluation.debate.statistics import Comparison, Interval, Judgement, Rates, compare, rates
@@ -78,7 +78,7 @@ class DebateReport(Frozen):
 
 
 def report_of(
-    run: Run, fixtures: Fixtures, setup: Setup, *, name: str, date: str, asked: int, path: str
+    run: Run, fixtures: Fixtures, setup: Setup, *, name: str, date: str, asked: int, path: str, part: Part = WHOLE
 ) -> DebateReport:
     """Count what was judged.
 
@@ -90,6 +90,7 @@ def report_of(
         date: UTC, ISO 8601.
         asked: calls that were made now.
         path: of the fixtures.
+        part: that was judged.
     """
     by_arm = {arm: [each for each in run.judgements if each.arm is arm] for arm in setup.arms}
     by_arm = {arm: judged for arm, judged in by_arm.items() if judged}
@@ -100,7 +101,7 @@ def report_of(
     arms = tuple(rates(arm, judged, seed=setup.seed) for arm, judged in by_arm.items())
     stopped = run.stopped
     labels = Counter(item.label for item in chosen_items(fixtures.items, setup))
-    undecided = _undecided(run, against, labels) or _lost(arms)
+    undecided = _undecided(run, against, labels, part) or _lost(arms)
     decision = decide(against) if against and not undecided else None
     return DebateReport(
         id=name,
@@ -125,10 +126,12 @@ def report_of(
     )
 
 
-def _undecided(run: Run, against: Comparison | None, labels: Mapping[Label, int]) -> str:
+def _undecided(run: Run, against: Comparison | None, labels: Mapping[Label, int], part: Part) -> str:
     """Why nothing can be decided, whatever was answered; empty where nothing speaks against it."""
     if run.stopped:
         return "the run is not complete"
+    if part.of > 1:
+        return f"this is part {part.number} of {part.of}"
     if against is None:
         return "a decision compares debate with parallel, and one of them was not asked for"
     if against.interval is None:

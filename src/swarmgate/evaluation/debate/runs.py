@@ -21,7 +21,18 @@ from swarmgate.council.records.store import Records
 from swarmgate.domain.review.votes import Tally, Vote
 from swarmgate.errors import BudgetExhausted, CouncilFailed, EndpointFailed, SwarmError
 from swarmgate.evaluation.debate.cache import Meter
-from swarmgate.evaluation.debate.experiment_arms import Arm, Job, Setup, ballots_of, debate_of, jobs, material, question
+from swarmgate.evaluation.debate.experiment_arms import (
+    WHOLE,
+    Arm,
+    Job,
+    Part,
+    Setup,
+    ballots_of,
+    debate_of,
+    jobs,
+    material,
+    question,
+)
 from swarmgate.evaluation.debate.fixtures import Item
 from swarmgate.evaluation.debate.statistics import Judgement
 from swarmgate.evaluation.debate.window_check import check_all_fit
@@ -80,8 +91,9 @@ async def run(
     *,
     on_progress: Callable[[Run], None],
     at_once: int = AT_ONCE,
+    part: Part = WHOLE,
 ) -> Run:
-    """Has every arm judge every item in every repeat.
+    """Has every arm judge every item of a part in every repeat.
 
     Args:
         items: all that could be judged.
@@ -90,12 +102,13 @@ async def run(
         council: the bounds of a debate.
         on_progress: hears of each item that all arms are done with.
         at_once: items that are judged at the same time.
+        part: of the items; all where nothing else is said.
 
     Raises:
         UsageError: an item does not fit a model's window; nothing was asked yet.
         SwarmError: what ends a run for another reason than an empty budget or an endpoint that is down.
     """
-    todo = list(jobs(items, setup))
+    todo = list(jobs(items, setup, part))
     check_all_fit(todo, setup, council, seated(Arm.DEBATE, repeat=1, seed=setup.seed, meter=Meter()))
     found, left = Run(planned=len(todo)), iter(todo)
     workers = [

@@ -94,7 +94,10 @@ ARMS: dict[Arm, Judging] = {
     Arm.GATES: Judging(_NO_REVIEW, last=Step.GATES),
     Arm.TESTS: Judging(
         {**_NO_REVIEW, Step.TEST: _no_tests_written},
-        flags={"tests": {"adversarial": "off", "unproven": "warn"}},
+        flags={
+            "tests": {"adversarial": "off", "unproven": "warn"},
+            "gates": {"quality": {"min_test_to_code_ratio": "off"}},
+        },
     ),
     Arm.PROOF: Judging({**_NO_REVIEW, Step.TEST: _hidden_tests_written}, flags={"tests": {"adversarial": "off"}}),
     Arm.REVIEW: Judging({}, asks=True),

@@ -27,6 +27,8 @@ from swarmgate.workspace.files import atomic
 if TYPE_CHECKING:
     from swarmgate.config import Config
 
+Elsewhere = Callable[[Sequence["Job"]], Iterator[Row]]
+"""Has others replay patches, and gives a row for each, as they come."""
 OnRow = Callable[[Row, int, int], None]
 """Hears of a row, how many there are by then, and how many there will be."""
 
@@ -60,7 +62,7 @@ class Selection:
 
 def measure(
     patches: Sequence[AgentPatch],
-    repos: Path,
+    repos: Path | None,
     arms: Sequence[Arm],
     *,
     config: Config,
@@ -68,19 +70,21 @@ def measure(
     jobs: int = 1,
     out: Path = FOLDER,
     environ: Mapping[str, str] = os.environ,
+    elsewhere: Elsewhere | None = None,
     on_row: OnRow = lambda _row, _done, _all: None,
 ) -> report.PatchesReport:
     """Replays the patches by each arm, as far as that is not kept from an earlier run, and writes the report.
 
     Args:
         patches: what was handed in.
-        repos: holds a clone of each repository.
+        repos: holds a clone of each repository; None: others replay, who have clones of their own.
         arms: which judge, in this order.
         config: the user's settings: models, gates, commands.
         model: asked in every role of the arm `review`; empty: as the settings say.
         jobs: patches that are replayed at the same time, each in a process of its own.
         out: where the rows are kept and the report is written.
         environ: where keys and settings are looked up.
+        elsewhere: has others replay what is not kept; None: this machine does.
         on_row: hears of each row.
 
     Raises:
@@ -90,18 +94,20 @@ def measure(
     """
     if not patches:
         raise UsageError("no patch was chosen", hint="Look at --only, --half and --sample.")
-    found = clones.find(repos, (each.repo for each in patches))
+    found = clones.find(repos, (each.repo for each in patches)) if repos else {}
     flags = _flags(config, model)
-    rows, todo, made = Rows(out / "rows"), list[_Job](), list[Row]()
+    rows, todo, made = Rows(out / "rows"), list[Job](), list[Row]()
     for arm in arms:
         for patch in patches:
-            job = _Job(patch, arm, found.get(patch.repo), key_of(patch, arm, repr(flags)), flags)
-            if (known := rows.get(job.key)) or (known := job.without_verdict()):
+            job = Job(patch, arm, found.get(patch.repo), key_of(patch, arm, repr(flags)), flags)
+            if (known := rows.get(job.key)) or (elsewhere is None and (known := job.without_verdict())):
                 made.append(known)
             else:
                 todo.append(job)
     total = len(made) + len(todo)
-    for row in _replayed(todo, rows, jobs, environ):
+    for row in elsewhere(todo) if elsewhere else _replayed(todo, rows, jobs, environ):
+        if elsewhere:
+            rows.put(row)
         made.append(row)
         on_row(row, len(made), total)
     order = {(each.model, each.id): number for number, each in enumerate(patches)}
@@ -110,8 +116,8 @@ def measure(
 
 
 @dataclass(frozen=True)
-class _Job:
-    """One patch that one arm is to judge."""
+class Job:
+    """One patch that one arm is to judge; `key` is that of its row, `flags` are the user's settings."""
 
     patch: AgentPatch
     arm: Arm
@@ -124,16 +130,18 @@ class _Job:
         problem = clones.missing(self.clone, self.patch)
         if not problem and self.arm is Arm.PROOF and not self.patch.test_patch:
             problem = "the data has no hidden tests for it"
-        if not problem:
-            return None
+        return self.untried(problem) if problem else None
+
+    def untried(self, why: str) -> Row:
+        """The row of a patch that nobody judged."""
         patch = self.patch
         return Row(
             id=patch.id, repo=patch.repo, model=patch.model, label=patch.label, half=patch.half, arm=self.arm,
-            key=self.key, trouble=problem,
+            key=self.key, trouble=why,
         )  # fmt: skip
 
 
-def _replayed(todo: Sequence[_Job], rows: Rows, jobs: int, environ: Mapping[str, str]) -> Iterator[Row]:
+def _replayed(todo: Sequence[Job], rows: Rows, jobs: int, environ: Mapping[str, str]) -> Iterator[Row]:
     """The rows as they come; each is kept before it is told."""
     if jobs == 1 or len(todo) <= 1:
         for job in todo:
@@ -153,7 +161,7 @@ def _replayed(todo: Sequence[_Job], rows: Rows, jobs: int, environ: Mapping[str,
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _one(job: _Job, rows: Rows, environ: Mapping[str, str]) -> Row:
+def _one(job: Job, rows: Rows, environ: Mapping[str, str]) -> Row:
     if job.clone is None:
         raise ValueError(f"{job.patch.repo} has no clone")
     row = asyncio.run(replay(job.patch, job.arm, job.clone, key=job.key, flags=job.flags, environ=environ))

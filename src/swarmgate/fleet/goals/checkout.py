@@ -35,6 +35,9 @@ _LOCK = ".lock"
 DERIVED = ("ledger.jsonl", "plan.md", "plan.json", "quarantine", "traces", "runtime", "report.html", "events.jsonl")
 """What of `.swarm/` no commit holds: the ledger is the log, views are rendered from it, the rest is this machine's."""
 
+ATTACHED = ".swarm/errand"
+"""The folder of the files that go with an errand, in its checkout."""
+
 
 @dataclass(frozen=True)
 class Site:
@@ -71,6 +74,10 @@ class Checkout:
     def answer(self) -> Path:
         """Where the answer of an errand is, or will be."""
         return self.folder.path / "answer.json"
+
+    def attached(self, name: str) -> Path:
+        """Where a file is that goes with an errand."""
+        return self.root / ATTACHED / name
 
 
 def home_of(configured: str) -> Path:

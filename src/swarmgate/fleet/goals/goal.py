@@ -200,11 +200,16 @@ def standing_of(state: State, rules: Unattended, *, decided: bool = False) -> tu
     """
     if state.finished or state.planning is Planning.NONE:
         return Standing.DONE, ""
-    if next_step(state) is None and approval_due(state, rules) is None and waiting_for(state) is not None:
+    if not due(state, rules) and waiting_for(state) is not None:
         return Standing.WAITING, ""
     if state.pause is not None and not decided and (why := _PAUSED.get(state.pause.reason)):
         return why, state.pause.until
     return Standing.DUE, ""
+
+
+def due(state: State, rules: Unattended) -> bool:
+    """Whether there is something to do that no person has to do first."""
+    return next_step(state) is not None or approval_due(state, rules) is not None
 
 
 def now() -> str:

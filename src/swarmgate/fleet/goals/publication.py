@@ -19,7 +19,7 @@ from swarmgate.domain.state.unattended import ATTENDED, Unattended
 from swarmgate.domain.usage import Usage
 from swarmgate.errors import LeaseLost, RemoteAway
 from swarmgate.fleet.goals.checkout import WISH, WORK, Beside, Checkout
-from swarmgate.fleet.goals.goal import summarised
+from swarmgate.fleet.goals.goal import due, summarised
 from swarmgate.ledger.publication import Publication, Published
 from swarmgate.ledger.witness.anchors import subject
 from swarmgate.workspace.git import growing_log
@@ -79,12 +79,17 @@ class GoalPublication(Publication):
         self._turn = threading.RLock()
 
     def recorded(self, ledger: Published) -> None:
-        """Pushes what was recorded.
+        """Pushes what was recorded; what is reserved is given back with what makes it a person's turn.
+
+        Whoever sees that it is theirs decides on a ledger that no worker adds to any more.
 
         Raises:
             LeaseLost: the goal is somebody else's.
             RemoteAway: the remote was out of reach for too long, or refuses for good.
         """
+        if ledger.state.reserved.calls and not self._decided and not due(ledger.state, self._rules):
+            ledger.append([BudgetReserved(usage=Usage())], expect=ledger.state.seq)  # which comes here again
+            return
         with self._turn:
             if self.lost:
                 return

@@ -35,6 +35,8 @@ def submit(
     queue: str = "default",
     priority: int = 0,
     argv: tuple[str, ...] = (),
+    files: Mapping[str, bytes] | None = None,
+    name: str = "",
     environ: Mapping[str, str] | None = None,
     actor: str = USER,
 ) -> tuple[Goal, Summary]:
@@ -48,18 +50,21 @@ def submit(
         queue: the class of workers.
         priority: goals of a higher one go first.
         argv: of an errand: what a worker runs; empty: it is a goal.
+        files: of an errand: what goes with it, by their names in `.swarm/errand/`.
+        name: the id that it gets; empty: a new one.
         environ: for the settings.
         actor: who wants it, as the ledger names them.
 
     Raises:
         UsageError: there is nothing said, no settings, or no such priority.
         RemoteAway: the remote is out of reach.
+        LeaseLost: there is a goal of that id.
     """
     if not text.strip():
         raise UsageError("There is no goal.", hint='Say what is wanted: swarm fleet submit "Build JWT auth"')
     if not PRIORITIES[0] <= priority <= PRIORITIES[1]:
         raise UsageError(f"There is no priority {priority}.", hint=f"It is {PRIORITIES[0]} to {PRIORITIES[1]}")
-    goal = Goal(site.name, new_id())
+    goal = Goal(site.name, name or new_id())
     here = settings.parent if settings else Path.cwd()
     wish = Wish(
         text=text,
@@ -74,6 +79,9 @@ def submit(
     with goals.begun(site, goal, wish) as found:
         _bring(found, settings)
         initialise(found.root)
+        for each, content in (files or {}).items():
+            found.attached(each).parent.mkdir(exist_ok=True)
+            found.attached(each).write_bytes(content)
         rules = rules_at(found, environ)
         publication = GoalPublication(found, rules=rules)
         swarm = Swarm(found.root, publication=publication, environ=environ)

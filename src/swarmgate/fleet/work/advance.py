@@ -13,17 +13,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events.event import BudgetReserved, RunPaused
-from swarmgate.domain.next_step import approval_due, next_step
+from swarmgate.domain.events.event import RunPaused
 from swarmgate.domain.progress import Listener, Progress, silent
 from swarmgate.domain.state.state import State
 from swarmgate.domain.state.unattended import Unattended, rules_of
-from swarmgate.domain.usage import Usage
 from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import LeaseLost, RemoteAway, Stopped, SwarmError
 from swarmgate.fleet.goals import checkout as goals
-from swarmgate.fleet.goals import lease
-from swarmgate.fleet.goals.goal import Goal, Standing, standing_of
+from swarmgate.fleet.goals import lease, statements
+from swarmgate.fleet.goals.goal import Goal, Standing, due, standing_of
 from swarmgate.fleet.goals.publication import GoalPublication
 from swarmgate.fleet.work import errand
 from swarmgate.ledger.ledger import Ledger
@@ -68,6 +66,7 @@ class Work:
         steps: after so many it lets others go first; 0: it goes on.
         patience_s: how long the remote may be out of reach.
         environ: all variables that the goal is told, keys of providers among them.
+        clones: folder of the clones that errands of the evaluation replay patches in; empty: there is none.
         admitted: asked before the lease is taken, with the goal's own settings; gives the goal back where that raises.
     """
 
@@ -78,6 +77,7 @@ class Work:
     steps: int = 0
     patience_s: float = 60.0
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    clones: str = ""
     listener: Listener = silent
     admitted: Callable[[Config], None] = lambda _config: None
     _done: int = 0
@@ -103,11 +103,15 @@ class Work:
                 return self._errand(found, config)
             state = swarm.state
             lease.require_own(found, state)
-            if not _due(state, rules):
+            if not due(state, rules):
                 standing, until = standing_of(state, rules)
-                return Outcome(standing=standing, until=until)
-            self.admitted(config)
-            return self._worked(found, rules)
+                outcome = Outcome(standing=standing, until=until)
+            else:
+                self.admitted(config)
+                outcome = self._worked(found, rules)
+            if not outcome.lost:
+                statements.share(found, attest=config.git.attest)
+            return outcome
 
     def end(self) -> None:
         """Has it end at the next safe point. Any thread may ask."""
@@ -132,7 +136,7 @@ class Work:
         try:
             with Ledger.write(found.folder, publication=publication) as ledger:
                 epoch = lease.take(ledger, self.worker, version=self.version)
-            errand.run(found, self.worker, self.environ, self._ending)
+            errand.run(found, self.worker, self.environ, self._ending, clones=self.clones)
             with Ledger.write(found.folder, publication=publication) as ledger:
                 publication.recorded(ledger)
         except Stopped as stopped:
@@ -155,7 +159,6 @@ class Work:
                 self._swarm = swarm
             if not self._ending.is_set():
                 asyncio.run(swarm.run())
-                _release(swarm)
         except SwarmError as failed:
             error = failed
         finally:
@@ -201,21 +204,9 @@ class Work:
         self.listener(progress)
 
 
-def _release(swarm: Swarm) -> None:
-    """Gives back what is reserved: the run is over, and nobody spends of it any more. A pause says so by itself."""
-    with swarm.project.writing() as ledger:
-        if ledger.state.reserved.calls:
-            ledger.append([BudgetReserved(usage=Usage())], expect=ledger.state.seq)
-
-
 def _on_record(found: Checkout) -> bool:
     """Whether the run came to its end on record; else it never began."""
     return isinstance(Ledger.read(found.folder).last(1)[0], RunPaused)
-
-
-def _due(state: State, rules: Unattended) -> bool:
-    """Whether there is something to do that no person has to do first."""
-    return next_step(state) is not None or approval_due(state, rules) is not None
 
 
 def _restore_work(state: State, found: Checkout) -> None:

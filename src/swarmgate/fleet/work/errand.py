@@ -11,6 +11,7 @@ import re
 import sys
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -28,6 +29,8 @@ ALLOWED = ("eval", "dispatch", "debate", "chat", "discuss", "decide", "critique"
 _OUTSIDE = re.compile(r"(^|=)(/|~|[A-Za-z]+:/)\S*$|(^|[=/])\.\.(/\S*)?$|\x00")
 """A path, alone or as an option's value, that is not below the checkout; sentences have blanks, paths seldom do."""
 _ELSEWHERE = ("--repo", "--fleet")
+CLONES = "@clones"
+"""In a command: the folder of clones that the worker's own settings name."""
 _LONGEST_S = 86_400.0
 _PRINTED = 4_000_000
 _LOOK_S = 0.2
@@ -61,7 +64,9 @@ def require_allowed(argv: tuple[str, ...]) -> None:
             )
 
 
-def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: threading.Event) -> Answer:
+def run(
+    found: Checkout, worker: str, environ: Mapping[str, str], ending: threading.Event, *, clones: str = ""
+) -> Answer:
     """Runs the command in the checkout, and keeps its answer there.
 
     Args:
@@ -69,26 +74,34 @@ def run(found: Checkout, worker: str, environ: Mapping[str, str], ending: thread
         worker: who runs it.
         environ: all variables that it is told.
         ending: set when it has to end.
+        clones: the folder that `CLONES` stands for; empty: this worker has none, and says so in its answer.
 
     Raises:
         UsageError: the command is none that workers run.
         Stopped: it had to end before the command did.
     """
     require_allowed(found.wish.argv)
-    done = asyncio.run(_run(found, environ, ending))
-    answer = Answer(
-        exit_code=-1 if done.exit_code is None else done.exit_code,
-        stdout=done.stdout,
-        stderr=done.stderr[-10_000:],
-        worker=worker,
-        seconds=done.seconds,
-    )
+    if CLONES in found.wish.argv and not clones:
+        answer = Answer(exit_code=UsageError.exit_code, stderr=f"{worker} {_NO_CLONES}", worker=worker)
+    else:
+        done = asyncio.run(_run(found, environ, ending, str(Path(clones).expanduser())))
+        answer = Answer(
+            exit_code=-1 if done.exit_code is None else done.exit_code,
+            stdout=done.stdout,
+            stderr=done.stderr[-10_000:],
+            worker=worker,
+            seconds=done.seconds,
+        )
     replace(found.answer, answer.model_dump_json(indent=1))
     return answer
 
 
-async def _run(found: Checkout, environ: Mapping[str, str], ending: threading.Event) -> process.Completed:
-    command = [sys.executable, "-m", "swarmgate", *found.wish.argv, "--json"]
+_NO_CLONES = "has no clones: set [fleet] clones in the settings of its machine to a folder that holds them"
+
+
+async def _run(found: Checkout, environ: Mapping[str, str], ending: threading.Event, clones: str) -> process.Completed:
+    argv = (clones if each == CLONES else each for each in found.wish.argv)
+    command = [sys.executable, "-m", "swarmgate", *argv, "--json"]
     task = asyncio.create_task(
         process.run(command, cwd=found.root, timeout_s=_LONGEST_S, env=environ, inherit=False, output_limit=_PRINTED)
     )

@@ -246,6 +246,7 @@ class Worker:
             steps=settings.steps,
             patience_s=settings.patience_s,
             environ=told(self.environ),
+            clones=settings.clones,
             admitted=lambda config: self._admit(goal, config),
         )
         self._work = work

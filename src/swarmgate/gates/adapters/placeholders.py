@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from swarmgate.domain.review.finding import Finding, Severity
 from swarmgate.gates.adapters.scan import scan
-from swarmgate.gates.placeholders import python, sample_values, skipped_tests, test_detection, trees, wording
+from swarmgate.gates.placeholders import debugging, python, sample_values, skipped_tests, test_detection, trees, wording
 from swarmgate.gates.placeholders.function_bodies import Function, finding, judge
 from swarmgate.gates.project.files import Trait, is_of_tests
 from swarmgate.gates.source import comments
@@ -105,7 +105,8 @@ def scan_file(source: SourceFile) -> list[Finding] | str:
         found = _python(source, text)
     else:
         other = _tree(source, grammar, text) if trees.reads(grammar) else _lexed(source)
-        found = other if _apart(source) else chain(other, test_detection.in_text(source, text))
+        product = (test_detection.in_text(source, text), debugging.in_text(source, text))
+        found = other if _apart(source) else chain(other, *product)
     return list({(each.rule, each.line): each for each in reversed(list(found))}.values())[::-1]
 
 
@@ -141,6 +142,7 @@ def _python(source: SourceFile, text: str) -> Iterator[Finding]:
     yield from sample_values.values(source, text, frozenset(remark.line for remark in (*remarks, *documented)))
     if not _apart(source):
         yield from test_detection.in_python(source, tree)
+        yield from debugging.in_python(source, text, tree)
     if source.path.endswith(".pyi"):
         return
     tests = Trait.TEST in source.traits

@@ -107,9 +107,12 @@ def _is_lived_with(finding: Finding, source: SourceFile, before: Sequence[Findin
     """Whether a project without settings lives with a finding: a habit of the file, or what is no mistake in such one.
 
     A name that was undefined in the file before comes from elsewhere, as translations and build tools put them there.
+    One on a line that stood there before is left over: the change took its last use away.
     """
     if finding.rule == "F821":
         return any((each.rule, each.message) == (finding.rule, finding.message) for each in before)
+    if finding.rule in ruff.UNUSED and finding.line not in source.added_lines:
+        return True
     if finding.rule not in ruff.LIVED_WITH:
         return False
     return source.is_test or _passes_on(source) or any(each.rule == finding.rule for each in before)

@@ -37,6 +37,8 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TYPES = frozenset({"mypy", "pyright", "ty", "tsc"})
 _EVERYWHERE = 20
 """Findings of a rule in the base from which on nobody there can know of it: settings or packages are missing."""
+_UNNEEDED = "mypy:unused-ignore"
+"""Informs in a file that had such comments before: other versions of mypy or Python need them there."""
 _ANY_EXIT = range(256)
 """What an exit code means is seen together with the findings."""
 
@@ -89,10 +91,14 @@ async def run(job: Job, build: Build) -> Verdict:
     other = await _other_version(job, build, path) if any(each.new for each in marked) else ""
     habits = _habits(build, before)
     tried = await asyncio.to_thread(_tried_imports, build, root, marked)
+    unneeded = {(each.rule, each.path) for each in before if each.rule == _UNNEEDED}
+
+    def informs(found: Finding) -> bool:
+        known = found.rule in habits or (found.rule, found.path) in unneeded
+        return bool(other) or known or (found.path, found.line) in tried
+
     weighed = [
-        each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)})
-        if other or each.rule in habits or (each.path, each.line) in tried
-        else each
+        each.model_copy(update={"severity": min(each.severity, Severity.LOW, key=_rank)}) if informs(each) else each
         for each in marked
     ]
     habits_note = f"the base breaks {', '.join(sorted(habits))} everywhere: that informs" if habits else ""

@@ -45,6 +45,9 @@ _LONG_DEFAULT = re.compile(r"invalid-syntax|E[479]|F|PLE")
 LIVED_WITH = frozenset({"F401", "F403", "F405", "F841"})
 """Rules that block in a project without settings only where the file kept to them before the change."""
 
+UNUSED = frozenset({"F401", "F841"})
+"""Unused names. What a change leaves over breaks nothing; what it writes itself and never uses, it has not finished."""
+
 _MEANT = re.compile(r"adding to `__all__`|testing? for availability|find_spec")
 """What ruff says of an import that is there for others, or to see whether it can be imported."""
 

@@ -1,7 +1,8 @@
 """Adapts a project's ruff settings where the bundled ruff does not know all of them.
 
-A selector that another version of ruff knows, or a version that is asked for, makes ruff refuse to look at anything:
-that says nothing of the change. A copy of the settings without them is used; any other mistake in them stays an error.
+A selector that another version of ruff knows, an option that earlier ones had, or a version that is asked for, makes
+ruff refuse to look at anything: that says nothing of the change. A copy of the settings without them is used; any other
+mistake in them stays an error.
 """
 
 from __future__ import annotations
@@ -24,6 +25,13 @@ _UNKNOWN = re.compile(r"Unknown rule selector `([\w-]+)`")
 _REMOVED = re.compile(r"rules have been removed and cannot be selected:((?:[\s|]*- [A-Z]+\d*\b)+)")
 _VERSION = re.compile(r"Required version `[^`]+` does not match")
 _REQUIRED = re.compile(r"^\s*required-version\s*=.*$", re.MULTILINE)
+_FORMER = {
+    "show-source": re.compile(r"unknown field `show-source`"),
+    "tab-size": re.compile(r"unknown field `tab-size`"),
+    "output-format": re.compile(r"unknown variant `text`, expected one of `concise`"),
+    "format": re.compile(r"invalid type: string \S+ expected struct FormatOptions"),
+}
+"""Options of ruff before 0.5, and what newer ones say of them; `format` chose how findings are printed."""
 _EXTENDS = re.compile(r"^(\s*extend\s*=\s*)([\"'])(?P<path>[^\"'\n]+)\2", re.MULTILINE)
 
 VERSION = "required-version"
@@ -35,6 +43,7 @@ def refused(stderr: str) -> frozenset[str]:
     found = set(_UNKNOWN.findall(stderr))
     for each in _REMOVED.finditer(stderr):
         found.update(re.findall(r"- ([A-Z]+\d*)", each[1]))
+    found.update(name for name, said in _FORMER.items() if said.search(stderr))
     return frozenset(found | ({VERSION} if _VERSION.search(stderr) else set()))
 
 
@@ -47,8 +56,10 @@ def by_file(root: Path, paths: Iterable[str]) -> dict[Path | None, list[str]]:
 
 
 def without(settings: Path, left_out: Iterable[str], folder: Path, *, depth: int = 0) -> Path:
-    """A copy of settings, and of those that they extend, without some selectors; in a folder of its own."""
+    """A copy of settings, and of those that they extend, without some of them; in a folder of its own."""
     text = regular.text(settings)
+    for name in _FORMER.keys() & set(left_out):
+        text = re.sub(rf"^\s*{name}\s*=.*$", "", text, flags=re.MULTILINE)
     for selector in left_out:
         text = re.sub(rf"([\"']){re.escape(selector)}\1\s*,?", "", text)
     text = _REQUIRED.sub("", text)

@@ -62,6 +62,7 @@ MEND = {
     "example-value": "read the value from the configuration, or put the real one here",
     "empty-test": "test something, or leave the test out",
     "test-detection": "let it do in tests what it does for users; hand in what differs (a clock, a client, a setting)",
+    "debug-output": "take it out; what users shall see is logged or printed on purpose",
     "skipped-test": "run it, or say why it is skipped",
 }
 """What to do, by rule."""

@@ -1,7 +1,7 @@
 """Finds Python functions whose code a change leaves alone, while it rewrites their docstrings and comments.
 
 An agent that writes a file anew from memory does that all over the file: examples vanish, sentences lose their point.
-People who mend one function touch the words of that one.
+People who mend one function touch the words of that one. It informs: right patches do it nearly as often as wrong ones.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from swarmgate.gates.source.file import Revision, SourceFile
 
-MANY = 3
-"""So many functions in one change block: 8% of agents' wrong patches, 2% of right ones, under 1% of human fixes."""
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -6,33 +6,26 @@ put on another commit, or taken away: the commit's own trailer holds the digest 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
 
 from swarmgate.domain.base import Frozen
-from swarmgate.domain.events.event import EVENTS, CommitMoved, Entry, TaskCompleted
 from swarmgate.domain.evidence.attestation import (
     ATTESTATION_TRAILER,
     LEDGER_TRAILER,
     NOTES_REF,
-    LedgerLine,
     Predicate,
     Statement,
     differences,
-    first_line,
-    predicate_of,
 )
 from swarmgate.domain.evidence.report import Standing, recorded_by_goal
-from swarmgate.domain.state.state import State
-from swarmgate.domain.transitions.fold import fold
 from swarmgate.errors import LedgerCorrupt, UsageError
-from swarmgate.journal.journal import entries_in
 from swarmgate.ledger.audit.evidence import homes
+from swarmgate.ledger.audit.statements import Record, records
 from swarmgate.ledger.evidence.evidence import EvidenceStore
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.ledger.witness.anchors import Anchors, known
 from swarmgate.workspace.git.commits import ATTEMPTS_TRAILER, TASK_TRAILER, TaskCommit
 from swarmgate.workspace.git.history import signature
 from swarmgate.workspace.git.repository import Repository
@@ -127,56 +120,6 @@ def _read(text: str) -> tuple[Statement | None, str]:
 
 
 @dataclass
-class _Record:
-    """The lines of a ledger that is here; `own`: it is the project's, and not only what its anchors hold."""
-
-    own: bool
-    entries: Sequence[tuple[Entry, str]]
-    _state: State = field(default_factory=State)
-
-    def predicate(self, line: LedgerLine) -> Predicate | None:
-        """What it says at a line; None where it has no such line, or nothing runs there."""
-        if not 0 < line.seq <= len(self.entries) or self.entries[line.seq - 1][1] != line.sha256:
-            return None
-        begun = self._state if self._state.seq <= line.seq else State()  # commits come in the order of their lines
-        self._state = state = fold(begun, (entry for entry, _ in self.entries[begun.seq : line.seq]))
-        if state.task(state.open).running is None:
-            return None
-        return predicate_of(state, line.sha256, (entry for entry, _ in self.entries[first_line(state) - 1 : line.seq]))
-
-    def completions(self) -> Iterator[TaskCompleted]:
-        """Every completion on record."""
-        return (entry.event for entry, _ in self.entries if isinstance(entry.event, TaskCompleted))
-
-    def elsewhere(self, predicate: Predicate, commit: str) -> Iterator[str]:
-        """That the attempt was completed by another commit, and not by one that the user rewrote as this one."""
-        after = [entry.event for entry, _ in self.entries[predicate.ledger.seq :]]
-        moved = {event.was: event.commit for event in after if isinstance(event, CommitMoved)}
-        attempt = predicate.task.id, predicate.attempt
-        found = (e for e in after if isinstance(e, TaskCompleted) and (e.task, e.attempt) == attempt)
-        made = next(found, None)
-        if made is not None and commit not in (made.commit, moved.get(made.commit)):
-            yield f"ledger: the task was completed by commit {made.commit[:12]}, not by this one"
-
-
-def _records(folder: SwarmFolder) -> tuple[_Record, ...]:
-    """The project's own ledger, else those that the anchors hold.
-
-    Raises:
-        LedgerCorrupt: one of them does not fit its own chain.
-    """
-    if folder.ledger.is_file():
-        data = folder.ledger.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        return (_Record(own=True, entries=tuple(entries_in(whole, EVENTS, name=folder.ledger.name))),)
-    held = ((name, Anchors(folder, name).chain().lines) for name in known(folder))
-    return tuple(
-        _Record(own=False, entries=tuple(entries_in(data, EVENTS, name=f"the anchors of {name}")))
-        for name, data in held
-    )
-
-
-@dataclass
 class Auditor:
     """Verifies one commit after the other, oldest first, with what is here.
 
@@ -193,13 +136,13 @@ class Auditor:
     statements: Mapping[str, str]
     signed: bool
     folder: SwarmFolder = field(init=False)
-    records: tuple[_Record, ...] = ()
+    records: tuple[Record, ...] = ()
     damage: str = ""
 
     def __post_init__(self) -> None:
         self.folder = SwarmFolder(self.repository.root)
         try:
-            self.records = _records(self.folder)
+            self.records = records(self.folder)
         except LedgerCorrupt as error:
             self.damage = error.message
 
@@ -299,7 +242,8 @@ class Auditor:
 
 def _missing(commit: TaskCommit) -> str:
     if ATTESTATION_TRAILER in commit.trailers:
-        return f"the commit is attested, and its statement is not here: taken away, or not fetched: {_FETCH}"
+        ways = f"if others have it: {_FETCH}; if its ledger is here: swarm attest restore {commit.id[:12]}"
+        return f"the commit is attested, and its statement is not here. {ways[0].upper()}{ways[1:]}"
     return f"the commit is not attested: it has no {ATTESTATION_TRAILER} trailer"
 
 

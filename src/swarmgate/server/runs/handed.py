@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.domain.events.event import Event, QuestionAnswered, RevisionRequested
-from swarmgate.errors import FleetError, Stopped, UsageError
+from swarmgate.errors import FleetError, RemoteAway, Stopped, UsageError
 from swarmgate.server.runs.fleet import OPEN
 from swarmgate.server.runs.model import Goal, Verb, Wanted
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _SOONEST_S, _LATEST_S = 0.5, 5.0
 """Seconds between two looks at the remote: fewer while something happens."""
+_PATIENCE_S = 60.0
+"""Seconds for which a remote may be out of reach while a goal is followed."""
 _EXIT_CODES = {"done": 0, "waiting": 3, "budget": 4}
 
 
@@ -39,7 +42,7 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
     await asyncio.to_thread(fleet.queue, *place)
     pause_s, seen = _SOONEST_S, ""
     try:
-        while (standing := await asyncio.to_thread(fleet.follow, *place)) in OPEN:
+        while (standing := await _followed(fleet, *place)) in OPEN:
             session.check()
             pause_s = _SOONEST_S if standing != seen else min(_LATEST_S, pause_s * 1.2)
             seen = standing
@@ -53,6 +56,23 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
             f"A step of goal {goal.id} ended in an error on its worker.", hint="See: swarm fleet status; then go on"
         )
     return _EXIT_CODES[standing]
+
+
+async def _followed(fleet: Fleet, repo: str, goal: str, project: Path) -> str:
+    """How a goal stands; a remote that is out of reach for a moment ends no work that goes on elsewhere.
+
+    Raises:
+        RemoteAway: it is out of reach for `_PATIENCE_S`.
+        FleetError: what it has does not go on from what the project shows.
+    """
+    since = time.monotonic()
+    while True:
+        try:
+            return await asyncio.to_thread(fleet.follow, repo, goal, project)
+        except RemoteAway:
+            if time.monotonic() - since > _PATIENCE_S:
+                raise
+        await asyncio.sleep(_LATEST_S)
 
 
 def _tell(fleet: Fleet, goal: Goal, project: Path, wanted: Wanted) -> None:

@@ -44,13 +44,43 @@ def write(git: Driver, locks: Locks, ref: str, commit: str, text: str) -> None:
     locks.take("notes", put)
 
 
+def merge(git: Driver, locks: Locks, ref: str, other: str) -> None:
+    """Takes in the notes of another history of the ref; where both have one of the same commit, that of this one stays.
+
+    The history that comes of it has both behind it, so that no note is lost.
+
+    Args:
+        git: of the project.
+        locks: of its work tree.
+        ref: below `refs/notes/`.
+        other: the newest commit of the other history.
+
+    Raises:
+        WorkspaceError: git refused.
+        GitLocked: somebody else holds the lock of the ref.
+    """
+
+    def join() -> None:
+        with exclusive.folder(git.common_dir):  # see `write`
+            code, _, err = call(git.root, *_DURABLE, "notes", f"--ref={ref}", "merge", "--quiet", "-s", "ours", other)
+        if code:
+            raise failure("notes", err)
+
+    locks.take("notes", join)
+
+
+def tip(git: Driver, ref: str) -> str:
+    """The newest commit of the history of the ref; empty where it is not there."""
+    return git.run("for-each-ref", "--format=%(objectname)", ref).decode("ascii").strip()
+
+
 def read(git: Driver, ref: str) -> Mapping[str, str]:
     """The notes below a ref by the ids of their commits; none where the ref is not there.
 
     Raises:
         WorkspaceError: git cannot read them.
     """
-    if not git.run("for-each-ref", "--format=%(refname)", ref).strip():
+    if not tip(git, ref):
         return {}
     listed = git.run("notes", f"--ref={ref}", "list").decode("ascii")
     pairs = [line.split() for line in listed.splitlines()]

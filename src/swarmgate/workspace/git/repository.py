@@ -385,6 +385,12 @@ class Repository(Trees):
 
         notes.write(self._git, self.locks, ref, commit, text)
 
+    def merge_notes(self, ref: str, other: str) -> None:
+        """Takes in the notes of another history of the ref; raises `GitLocked` where somebody else holds its lock."""
+        from swarmgate.workspace.git import notes  # noqa: PLC0415 - late: see the imports above
+
+        notes.merge(self._git, self.locks, ref, other)
+
     def undo_commits(self, since: str | None = None) -> tuple[TaskCommit, ...]:
         """The commits after `since` (None: all that HEAD reaches) that revert a task's and say so, oldest first."""
         from swarmgate.workspace.git import commits  # noqa: PLC0415 - late: see the imports above

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -217,6 +219,57 @@ def test_a_run_that_ends_between_commit_and_statement_writes_that_with_the_next_
     project.swarm("run", exits=3)
     assert project.events(ev.TaskCompleted)
     assert problems(project, exits=0) == []
+
+
+def test_a_run_that_is_killed_between_commit_and_statement_writes_that_with_the_next_one(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = project.root.parent / "bin/git"
+    git.parent.mkdir()
+    real, mark = shutil.which("git"), project.root.parent / "killed"
+    made = f'test ! -e {mark} && {real} log -1 --format=%B | grep -q "^Swarm-Attestation: "'
+    dies = f"if {made}; then : > {mark}; kill -9 $PPID $$; fi"
+    git.write_text(
+        f'#!/bin/sh\ncase " $* " in *" commit "*) {real} "$@" && {{ {dies}; }};; *) exec {real} "$@";; esac\n'
+    )
+    git.chmod(0o755)
+    project.planned()
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", str(git.parent), prepend=":")
+        process = project.start("run")
+        process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert "Swarm-Attestation" in project.trailers()
+    assert "its statement is not here" in problems(project)[0]
+    assert not project.events(ev.TaskCompleted)
+    project.swarm("run", exits=3)
+    assert problems(project, exits=0) == []
+    assert len(project.events(ev.TaskCompleted)) == 1
+
+
+def test_statements_that_are_gone_or_altered_are_written_again_from_the_ledger_and_no_others(
+    attested: Project, tmp_path: Path
+) -> None:
+    text = Statement.model_validate(statement(attested)).text()
+    head = attested.git("rev-parse", "HEAD")
+    for spoilt in (text.replace("Add parts", "Add all"), "{}", ""):
+        attested.git("notes", f"--ref={NOTES_REF}", "remove", "--ignore-missing", head)
+        if spoilt:
+            restate(attested, spoilt)
+        assert problems(attested) != []
+        assert attested.json("attest", "restore") == {"restored": [head], "left": {}}
+        assert problems(attested, exits=0) == []
+        assert Statement.model_validate(statement(attested)).text() == text
+    assert attested.json("attest", "restore", "HEAD~1..HEAD") == {"restored": [], "left": {}}
+    attested.git("notes", f"--ref={NOTES_REF}", "remove", head)
+    clone = tmp_path / "clone"
+    attested.git("clone", "--quiet", "--branch", attested.git("branch", "--show-current"), ".", str(clone))
+    assert "swarm attest restore" in problems(attested)[0]
+    left = Project(clone).json("attest", "restore", exits=1)
+    assert left == {"restored": [], "left": {head: "no ledger is here"}}
+    forged = attested.git("log", "-1", "--format=%B").replace("Swarm-Attestation: ", "Swarm-Attestation: 0")
+    attested.git("commit", "--quiet", "--amend", "--message", forged)
+    assert "no ledger here gives" in attested.swarm("attest", "restore", exits=1).stdout
 
 
 def test_statements_can_be_switched_off(project: Project) -> None:
