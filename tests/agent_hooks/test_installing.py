@@ -50,6 +50,7 @@ def uninstall(name: str, root: Path | None) -> installing.Change:
     return change
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON), HOOKS, st.sampled_from([None, 0, 1, 4, "\t"]))
 def test_what_is_added_to_any_settings_comes_out_again(
     others: dict[str, Any], hooks: dict[str, Any], indent: int | str | None
@@ -157,6 +158,8 @@ def test_the_verb_shows_the_difference_and_writes_nothing_unasked(repo: Path) ->
 
 def test_your_own_settings_are_where_the_program_looks(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert PROGRAMS["claude"].place(None) == isolated / ".claude/settings.json"
+    monkeypatch.setenv("XDG_CONFIG_HOME", "/elsewhere")
+    assert PROGRAMS["opencode"].place(None) == Path("/elsewhere/opencode/plugins/swarmgate.js")
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/elsewhere")
     assert PROGRAMS["claude"].place(None) == Path("/elsewhere/settings.json")
     assert PROGRAMS["gemini"].place(None) == isolated / ".gemini/settings.json"

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
 import pytest
 from tests.agent_hooks.asking import BAD, GOOD, end_warm
 
@@ -123,6 +128,66 @@ def test_a_bad_change_is_held_a_good_one_ends_and_what_destroys_is_refused(
     assert not again, again[-1][-3000:]
     assert "Now it is." in seen
     assert not place.exists() or place.read_text() == GOOD
+
+
+def test_opencode_refuses_what_destroys_and_is_asked_to_go_on_after_a_bad_change(
+    repo: Path, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not shutil.which("opencode"):
+        pytest.skip("opencode is not on PATH: npm install -g opencode-ai")
+    place = repo / "src/two.py"
+    script = [
+        {"tool_calls": [{"name": "bash", "arguments": {"command": "rm -rf src", "description": "Removes src"}}]},
+        {"tool_calls": [{"name": "write", "arguments": {"filePath": str(place), "content": BAD}}]},
+        {"text": "It is done."},
+        {"tool_calls": [{"name": "write", "arguments": {"filePath": str(place), "content": GOOD}}]},
+        {"text": "Now it is."},
+    ]
+    (repo / ".swarm").mkdir()
+    (repo / ".swarm/config.toml").write_text('[gates]\nskip = ["sast_scan", "build_check"]\n')  # seconds each
+    installing.apply(installing.installing("opencode", None, f"{shutil.which('swarm')}"), keep=True)
+    with ScriptedServer([{"match": {}, "replies": script}]) as server:
+        for key, value in opencode(server.base_url).items():
+            monkeypatch.setenv(key, value)
+        with served(repo) as url:
+            session = httpx.post(f"{url}/session", json={}, timeout=60).raise_for_status().json()["id"]
+            asked = {"parts": [{"type": "text", "text": "Add two()."}]}
+            httpx.post(f"{url}/session/{session}/message", json=asked, timeout=120).raise_for_status()
+
+            for _ in range(120):  # it is asked to go on after the answer to that request
+                time.sleep(0.5)
+                seen = httpx.get(f"{url}/session/{session}/message", timeout=60).text
+                if "Now it is." in seen:
+                    break
+    end_warm(isolated / "state")
+    assert (repo / "src/app.py").exists(), "the command was run"
+    assert "delete-source" in seen, "the model was not told why it was refused"
+    assert "swarmgate holds this session (1 of 3)" in seen
+    assert "F401" in seen
+    assert "Now it is." in seen
+    assert place.read_text() == GOOD
+
+
+def opencode(endpoint: str) -> dict[str, str]:
+    """The variables of an OpenCode that reaches that endpoint and nothing else."""
+    options = {"baseURL": endpoint, "apiKey": "none"}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {}}}
+    settings = {"provider": {"mine": provider}, "model": "mine/m", "small_model": "mine/m"}
+    off = ("AUTOUPDATE", "MODELS_FETCH", "EXTERNAL_SKILLS", "SHARE")
+    return {"OPENCODE_CONFIG_CONTENT": json.dumps(settings), **{f"OPENCODE_DISABLE_{each}": "1" for each in off}}
+
+
+@contextmanager
+def served(repo: Path) -> Iterator[str]:
+    """OpenCode without its terminal; gives its address."""
+    argv = ["opencode", "serve", "--port", "0", "--hostname", "127.0.0.1"]
+    with subprocess.Popen(argv, cwd=repo, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            assert process.stdout
+            lines = iter(process.stdout.readline, "")
+            yield next(found[0] for line in lines if (found := re.search(r"http://127\.0\.0\.1:\d+", line)))
+        finally:
+            process.kill()
 
 
 def test_claude_takes_the_plugin() -> None:

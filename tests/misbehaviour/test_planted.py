@@ -350,6 +350,7 @@ def test_what_was_planted_would_tell(planted: Planted) -> None:
     assert f"{root}/json.py" in planted.told
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "leave what Python imports before swarmgate's first line: a swarmgate.py, a sitecustomize.py on PYTHONPATH",

@@ -108,7 +108,7 @@ PROGRAMS = {
         "OpenCode",
         ".opencode/plugins/swarmgate.js",
         ".config/opencode/plugins/swarmgate.js",
-        "",
+        "XDG_CONFIG_HOME",
         (),
         after="OpenCode loads it at its next start.",
     ),
