@@ -50,6 +50,7 @@ def uninstall(name: str, root: Path | None) -> installing.Change:
     return change
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), JSON), HOOKS, st.sampled_from([None, 0, 1, 4, "\t"]))
 def test_what_is_added_to_any_settings_comes_out_again(
     others: dict[str, Any], hooks: dict[str, Any], indent: int | str | None

@@ -23,6 +23,7 @@ JSON = st.recursive(
 FIELDS = ("session_id", "cwd", "hook_event_name", "tool_name", "tool_input", "stop_hook_active", "transcript_path")
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON))
 def test_fields_of_any_kind_make_a_request(fields: dict[str, Any]) -> None:
     found = parse(json.dumps(fields).encode())

@@ -117,6 +117,7 @@ def test_an_empty_budget_ends_with_exit_code_4_and_it_goes_on_from_there(
     assert worth(measured) is None, "six items cannot tell"
 
 
+@pytest.mark.slow
 def test_dollars_are_no_budget_where_a_price_is_unknown(measured: Project, fixtures: Path) -> None:
     done = measured.swarm(*verb(fixtures, "--budget-usd", "0"), exits=4)
     assert "PARTIAL: 0 of 24" in done.stdout, "6 items, 4 repeats: at least 3, and a multiple of the models"
@@ -141,6 +142,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["scipy", "matplotlib"])
 def test_without_the_extra_it_says_what_to_install_and_asks_nothing(
     measured: Project, server: JudgesServer, fixtures: Path, package: str

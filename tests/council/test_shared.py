@@ -72,6 +72,7 @@ def test_looking_at_records_makes_nothing(project: Project) -> None:
     assert sorted(project.folder.path.rglob("*")) == before
 
 
+@pytest.mark.slow
 def test_a_request_is_found_again_while_nothing_that_it_hangs_on_has_changed(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

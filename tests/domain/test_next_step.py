@@ -93,6 +93,7 @@ def test_every_reachable_state_has_exactly_one_of_a_next_step_and_somebody_to_wa
         assert state.recovery is Recovery.NONE or state.open
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(SEEDS)
 def test_every_action_that_a_waiting_state_offers_is_legal_and_there_is_one(seed: int) -> None:

@@ -55,6 +55,7 @@ def waiting(project: Project, *rules: Any, **ask: Any) -> str:
     return project.swarm("run", exits=3).stdout
 
 
+@pytest.mark.slow
 def test_the_run_stops_at_a_question_and_goes_on_with_the_answer(project: Project) -> None:
     told = waiting(project)
     assert "Question 1, of the coder about task 1.1:" in told

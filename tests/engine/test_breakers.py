@@ -76,6 +76,7 @@ def test_status_shows_the_counts_of_a_run_in_another_process(project: Project) -
     assert "turn:" not in project.swarm("status").stdout
 
 
+@pytest.mark.slow
 def test_the_bounds_are_the_users_and_each_trace_names_the_size_of_its_brief(project: Project) -> None:
     project.planned(
         rule("coder", "code", [call("list_files")]),

@@ -50,6 +50,7 @@ def test_a_budget_smaller_than_an_attempt_is_raised_and_the_open_attempt_goes_on
     assert len(project.briefs("architect", "delegate")) == delegated
 
 
+@pytest.mark.slow
 def test_a_skip_leads_past_the_tasks_budget(project: Project) -> None:
     project.planned(plan("1.1", "1.2"), budget__task={"tokens": 1})
     project.swarm("run", exits=4)

@@ -43,6 +43,7 @@ def test_what_proves_the_tests_is_on_record(project: Project) -> None:
     assert "*" not in project.swarm("evidence").stdout
 
 
+@pytest.mark.slow
 def test_the_gates_of_an_attempt_that_the_final_tree_failed_are_on_record(project: Project) -> None:
     """They leave no `tests_run`, which would name them."""
     project.planned(engineer({"tests/test_more.py": "def test_more(:\n"}, attempt="1"))

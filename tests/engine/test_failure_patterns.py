@@ -64,6 +64,7 @@ def test_after_a_retry_the_work_goes_on_and_can_end_well(project: Project) -> No
     assert project.swarm("show", "1.1").stdout.startswith("Task 1.1: Part 1.1 [SMALL] - complete")
 
 
+@pytest.mark.slow
 def test_an_escalated_architect_reads_it_too(project: Project) -> None:
     stubborn = code({"src/calc/part_1.1.py": part("stubborn")})
     project.planned(stubborn, review("REJECTED", "objection {{attempt}}"))

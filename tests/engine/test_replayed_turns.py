@@ -175,6 +175,7 @@ def test_what_was_redacted_is_not_given_again(project: Project) -> None:
     assert asked(project, "coder", "code") == len(WORK) + 1 + 2  # what hung, and what had a key in it
 
 
+@pytest.mark.slow
 def test_a_new_attempt_asks_anew(project: Project) -> None:
     """The user tries again what a breaker stopped: the same brief, and the model has another chance."""
     project.planned(rule("reviewer", "review", {"text": "hm"}), breakers={"idle": 1})

@@ -51,6 +51,7 @@ def colleague(package: Project, text: str) -> str:
     return package.git("rev-parse", "HEAD")
 
 
+@pytest.mark.slow
 def test_a_goal_is_done_in_the_folder_and_the_rest_of_the_repository_stays_as_it_is(package: Project) -> None:
     package.write("../web/page.js", "const page = 2;\n")
     package.write("../../notes.txt", "not committed\n")
@@ -206,6 +207,7 @@ def test_trees_are_those_of_the_folder_with_the_attributes_and_ignore_rules_abov
     assert repository.tree_of("HEAD") == repository.head_tree() == repository.tree_of(repository.head())
 
 
+@pytest.mark.slow
 def test_a_merge_with_conflicts_elsewhere_is_named_and_gates_judge_the_folder_all_the_same(package: Project) -> None:
     package.git("switch", "--quiet", "-c", "other")
     colleague(package, "const page = 6;\n")
@@ -220,6 +222,7 @@ def test_a_merge_with_conflicts_elsewhere_is_named_and_gates_judge_the_folder_al
     assert "a merge is in progress" in package.swarm("run", exits=2).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SANDBOX == "none", reason="this machine has no sandbox")
 def test_agents_and_tests_see_the_folder_alone_and_git_works_there(package: Project) -> None:
     package.write(

@@ -15,6 +15,7 @@ from swarmgate.domain.state.state import TaskStatus
 pytestmark = pytest.mark.suite("unittest")
 
 
+@pytest.mark.slow
 def test_an_edit_of_the_structure_is_taken_at_the_next_command(project: Project) -> None:
     project.play(plan("1.1", "1.2"))
     project.swarm("plan", GOAL, exits=3)

@@ -23,6 +23,7 @@ def _sdist(folder: Path, release: str, files: dict[str, str]) -> None:
             packed.addfile(member, io.BytesIO(content.encode()))
 
 
+@pytest.mark.slow
 def test_each_file_is_judged_alone_and_a_block_is_told_with_its_finding(tmp_path: Path) -> None:
     _sdist(tmp_path, "demo-1.9", {"a.py": "x = 1\n", "b.py": "y = 1\n", "same.py": "z = 1\n", "gone.py": "w = 1\n"})
     _sdist(tmp_path, "demo-1.10", {"a.py": "x = 2\n", "b.py": "y = (1\n", "same.py": "z = 1\n", "PKG-INFO": "n\n"})

@@ -18,12 +18,14 @@ from swarmgate.evaluation.debate import fixtures as fixture_files
 from swarmgate.evaluation.debate.harness import evaluate, setup_of
 from swarmgate.evaluation.patches import measure
 from swarmgate.evaluation.patches.arms import Arm
-from swarmgate.evaluation.patches.dataset import load
+from swarmgate.evaluation.patches.dataset import AgentPatch, load
+from swarmgate.evaluation.patches.rows import Row
 from swarmgate.fleet import errands
 from swarmgate.fleet import evaluation as spread
-from swarmgate.fleet.errands import Errand
+from swarmgate.fleet.errands import Asked, Errand
 from swarmgate.fleet.facade import Fleet
 from swarmgate.fleet.goals.goal import Goal
+from swarmgate.fleet.work.errand import Answer
 
 pytestmark = pytest.mark.suite("unittest")
 
@@ -139,6 +141,26 @@ def test_an_errand_is_called_by_what_it_is() -> None:
     ids = {first.id(0), first.id(1), *(each.id(0) for each in others)}
     assert len(ids) == 4
     assert all(Goal.known("calc", each) for each in ids)
+
+
+def test_a_row_of_a_worker_that_judges_otherwise_does_not_count() -> None:
+    given = AgentPatch.model_validate(patch("a-1", "1" * 40, "    return 1", "right"))
+    job = measure.Job(given, Arm.GATES, None, "the key here", {})
+    asked = Asked(Errand(("eval",)), Goal("calc", "g-0123456789ab"))
+    row = job.untried("").model_copy(update={"blocked": "gates: imports"})
+
+    def row_of(**answer: Any) -> Row:
+        (found,) = spread.rows_of([job], asked, Answer(worker="w1", **answer))
+        return found
+
+    assert row_of(exit_code=0, stdout=json.dumps({"rows": [row.model_dump(mode="json")]})) == row
+    other = row.model_copy(update={"key": "another key"})
+    told = row_of(exit_code=0, stdout=json.dumps({"rows": [other.model_dump(mode="json")]}))
+    assert (told.blocked, told.key) == ("", "the key here")
+    assert "w1 judges by other settings, or is of another version" in told.trouble
+    assert "another version does" in row_of(exit_code=0, stdout='{"rows": [{"id": 1}]}').trouble
+    assert "w1 failed: exit code 70" in row_of(exit_code=70, stdout="cut off").trouble
+    assert "w1 failed: no such file" in row_of(exit_code=2, stdout='{"message": "no such file"}').trouble
 
 
 def test_without_a_database_nothing_is_asked(remote: Remote) -> None:

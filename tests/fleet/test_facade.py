@@ -85,6 +85,7 @@ def test_a_decision_is_made_again_where_a_worker_was_faster(project: Project, re
     assert kinds[-2:] == ["lease_taken", "plan_approved"]
 
 
+@pytest.mark.slow
 def test_a_decision_stands_in_the_ledger_by_the_name_of_who_made_it(
     project: Project, remote: Remote, fleet: Fleet
 ) -> None:

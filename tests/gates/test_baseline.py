@@ -94,6 +94,7 @@ def accept_all(project: Project) -> tuple[baseline.Accepted, ...]:
     )
 
 
+@pytest.mark.slow
 def test_of_an_agents_change_only_what_the_base_accepts_counts(project: Project) -> None:
     project.write("a.py", "x = 1  # TODO: later\n")
     entries = accept_all(project)

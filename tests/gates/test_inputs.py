@@ -61,6 +61,7 @@ def test_secrets_in_them_are_found(project: Project) -> None:
     assert project.gate("secret_scan").status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 def test_what_did_not_parse_before_the_change_is_a_note(project: Project) -> None:
     old = "def f():\n    print 'x'\n"
     project.commit_files({"old.py": old, "fine.py": "x = 1\n"})

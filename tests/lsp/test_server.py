@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 from pytest_lsp import LanguageClient, client_capabilities, make_test_lsp_client
-from tests.project import GOAL, Project, _after, _template, once, project
+from tests.project import GOAL, Project, _after, _template, once, project, rule
 
+from swarmgate.domain.state.state import TaskStatus
 from swarmgate.engine import Swarm
 from swarmgate.lsp.diagnostics import diagnostics
 from swarmgate.lsp.tasks import lenses, told
@@ -90,6 +91,52 @@ async def test_the_tasks_of_a_plan_say_where_they_stand_and_what_can_be_done(pro
     assert [each.title for each in commands if each] == ["swarm status", "pending: show"]
     assert "Part 1.1" in told(project.root, "swarmgate.show", "1.1")
     assert "swarm approve" in told(project.root, "swarmgate.status", "")
+
+
+@pytest.mark.slow
+async def test_a_click_above_a_task_shows_it_and_has_a_blocked_one_tried_again(project: Project) -> None:
+    project.play(rule("architect", "delegate", {"text": "I would rather not."}))
+    await Swarm(project.root).plan(GOAL)
+    Swarm(project.root).approve()
+    await Swarm(project.root).run()
+    assert project.state.task("1.1").status is TaskStatus.BLOCKED
+    place = project.folder.plan_md
+    async with editor(project.root) as client:
+        item = types.TextDocumentItem(uri=place.as_uri(), language_id="markdown", version=1, text=project.plan_md)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(text_document=item))
+        asked = types.CodeLensParams(text_document=types.TextDocumentIdentifier(uri=place.as_uri()))
+
+        async def lines() -> dict[str, types.Command]:
+            found = await client.text_document_code_lens_async(asked) or []
+            text = project.plan_md.splitlines()
+            for each in found:
+                assert each.command
+                assert each.command.title == "swarm status" or "Task 1.1" in text[each.range.start.line]
+            return {each.command.title: each.command for each in found if each.command}
+
+        async def click(command: types.Command) -> types.ShowMessageParams:
+            before = len(client.messages)
+            called = types.ExecuteCommandParams(command=command.command, arguments=command.arguments)
+            await client.workspace_execute_command_async(called)
+            await _heard(client, before)
+            return client.messages[-1]
+
+        shown = await lines()
+        assert set(shown) == {"swarm status", "blocked: show", "retry"}
+        assert "swarm retry 1.1" in (await click(shown["swarm status"])).message
+        assert "Part 1.1 (blocked)" in (await click(shown["blocked: show"])).message
+        assert (await click(shown["retry"])).message == "Task 1.1 is tried again by the next: swarm run"
+        assert project.state.task("1.1").status is not TaskStatus.BLOCKED
+        assert "retry" not in await lines()
+        gone = await click(types.Command(title="show", command="swarmgate.show", arguments=["9.9"]))
+        assert (gone.type, "9.9" in gone.message) == (types.MessageType.Error, True)
+
+
+async def _heard(client: LanguageClient, before: int) -> None:
+    """Waits for another message to the person."""
+    async with asyncio.timeout(60):
+        while len(client.messages) == before:
+            await client.wait_for_notification(types.WINDOW_SHOW_MESSAGE)
 
 
 def test_a_finding_that_is_nowhere_in_the_text_stands_on_a_line_that_is() -> None:

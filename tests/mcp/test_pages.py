@@ -57,6 +57,7 @@ def test_a_cursor_belongs_to_its_tool() -> None:
         pages.after("failures", page.next, "lines")
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_what_fits_is_as_it_was_and_what_does_not_is_cut(value: Any) -> None:
     found, cut = fitting(value, 300)

@@ -214,6 +214,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("bare")
 @case(
     "lies",

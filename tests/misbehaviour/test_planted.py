@@ -168,6 +168,7 @@ VERBS: dict[str, str] = {
     "hook uninstall": "claude --yes",
     "attest verify": "HEAD",
     "attest show": "HEAD",
+    "attest restore": "HEAD",
     "server backup": "BACKUP",
     "server restore": "BACKUP",
 }
@@ -350,6 +351,7 @@ def test_what_was_planted_would_tell(planted: Planted) -> None:
     assert f"{root}/json.py" in planted.told
 
 
+@pytest.mark.slow
 @case(
     "commands",
     "leave what Python imports before swarmgate's first line: a swarmgate.py, a sitecustomize.py on PYTHONPATH",

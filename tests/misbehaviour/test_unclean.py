@@ -68,6 +68,7 @@ def test_code_that_git_ignores_proves_nothing(project: Project) -> None:
     assert (project.root / "lib/helper.py").exists()
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the same by `write_file` and `edit_file`",

@@ -213,6 +213,7 @@ def test_state_history_metrics_and_cache(project: Project) -> None:
     assert total["seconds"] > 0
 
 
+@pytest.mark.slow
 def test_events(project: Project) -> None:
     """Progress, the end and an error arrive as lines of JSON while it goes on, each with what it cost so far."""
     project.play(stands("ops", 0.9), stands("dev", 0.2), PROPOSES, providers__local={"max_retries": 0})
@@ -237,6 +238,7 @@ def test_events(project: Project) -> None:
 # --- defaults of the environment, overrides of the request, hard limits ---
 
 
+@pytest.mark.slow
 def test_settings_request_limits(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def rounds(*options: str) -> int:
         told = project.json("decide", "Do we move?", *SEATS, "--strategy", "unanimous", "--no-cache", *options, exits=1)

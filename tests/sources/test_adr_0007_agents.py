@@ -162,6 +162,7 @@ def test_a_cast_that_waits_takes_agents_too(registered: Project, edited: str) ->
     assert {name: voices(registered)[name] for name in ids} == {ids[0]: ("guard", True), ids[1]: ("large", True)}
 
 
+@pytest.mark.slow
 def test_agents_are_listed_with_the_model_that_they_have(registered: Project) -> None:
     broken = {"agents__ghost": {"model_tier": "none"}}
     registered.configure(**REGISTRY, **broken)

@@ -123,6 +123,7 @@ def test_a_checkpoint_says_what_was_created_where_and_asks_for_the_next_phase_by
 # --- 12: automation ---
 
 
+@pytest.mark.slow
 @pytest.mark.suite("unittest")
 def test_evidence_summary_is_typed_as_it_is_written(project: Project) -> None:
     assert "no plan yet" in project.swarm("evidence", "summary").stdout

@@ -122,6 +122,7 @@ def test_what_windows_cannot_do_is_refused_there_alone(monkeypatch: pytest.Monke
     assert "swarm docs windows" in refused.value.hint
 
 
+@pytest.mark.slow
 def test_what_only_posix_has_is_imported_in_these_places_alone() -> None:
     source = Path(system.__file__).parents[1]
     word = re.compile(r"^\s*(?:import|from) (fcntl|resource|pwd|grp|termios|tty|pty)\b", re.MULTILINE)

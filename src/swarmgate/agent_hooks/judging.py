@@ -30,16 +30,15 @@ def of_session(repository: Repository, base: str) -> GateReport:
     return _report(repository, base, Scope(by_hand=True), "all")
 
 
-def of_files(root: Path, session: str, paths: tuple[str, ...], part: Part) -> GateReport:
+def of_files(repository: Repository, session: str, paths: tuple[str, ...], part: Part) -> GateReport:
     """What gates say of some files' change since the session started.
 
     Args:
-        root: the repository.
+        repository: with the files.
         session: its id.
         paths: the files, relative to the root.
         part: which gates.
     """
-    repository = Repository.discover(root, lenient=True)
     sessions = Sessions(repository)
     return _report(repository, sessions.base(sessions.of(session)), Scope(paths=paths, by_hand=True), part)
 

@@ -111,7 +111,7 @@ def patches(
         asked = errands.ask(fleet, list(wanted))
         tell(f"{len(asked)} patches are in line, or answered")
         for each, answer in _to_the_end(fleet, asked, wait_s):
-            yield from _rows(wanted[each.errand], each, answer)
+            yield from rows_of(wanted[each.errand], each, answer)
 
     return replayed
 
@@ -123,8 +123,14 @@ def _of_patch(group: Sequence[Job], arms: Sequence[Arm], model: str) -> Errand:
     return Errand((*argv, *more), ((_FILE, line),), depends=" ".join(job.key for job in group))
 
 
-def _rows(group: Sequence[Job], asked: Asked, answer: Answer | None) -> Iterator[Row]:
-    """A row for each job: what the worker made of it, or why there is none."""
+def rows_of(group: Sequence[Job], asked: Asked, answer: Answer | None) -> Iterator[Row]:
+    """A row for each job of an errand: what its worker made of it, or why there is none that counts.
+
+    Args:
+        group: the jobs.
+        asked: the errand.
+        answer: of its worker; None: none came in time.
+    """
     found, problem = _read(answer, "rows", tuple[Row, ...])
     by_arm = {row.arm: row for row in found or ()}
     for job in group:

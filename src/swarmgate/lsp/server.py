@@ -238,5 +238,5 @@ def _answer(server: LanguageServer, desk: Callable[[], Desk]) -> None:
 
 def _offer(server: LanguageServer, desk: Callable[[], Desk], name: str) -> None:
     @server.command(name)
-    async def called(task: str = "") -> None:
-        await desk().act(name, task)
+    async def called(*given: object) -> None:
+        await desk().act(name, next((each for each in given if isinstance(each, str)), ""))

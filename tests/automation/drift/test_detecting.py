@@ -45,6 +45,7 @@ def test_only_what_comes_after_a_decision_speaks_against_it() -> None:
     assert follows(_decision(3, "x", phase=9, goal=1), _task(1, "y", 1), state)
 
 
+@pytest.mark.slow
 def test_two_hundred_decisions_and_five_thousand_tasks() -> None:
     decisions = tuple(
         _decision(n, f"Service {n} stores its invoices{n} in Postgres and uses httpx") for n in range(200)

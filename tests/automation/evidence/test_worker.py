@@ -63,6 +63,7 @@ def test_a_task_is_summed_up_when_it_becomes_long_and_when_a_chapter_of_it_ends(
     ]
 
 
+@pytest.mark.slow
 def test_a_short_task_and_an_event_of_automation_concern_nobody(project: Project) -> None:
     project.planned(**LONG)
     project.swarm("run", exits=3)

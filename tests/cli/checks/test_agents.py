@@ -143,6 +143,7 @@ def test_wrong_use_is_refused(arguments: list[str], told: str) -> None:
     assert told in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_known_programs_are_listed_with_what_is_here(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = isolated / "bin/codex"
     program.parent.mkdir()

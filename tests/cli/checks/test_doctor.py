@@ -38,6 +38,7 @@ def test_fix_shows_the_diff_keeps_the_old_file_and_is_done_once(project: Project
     assert project.folder.config.read_bytes() == after
 
 
+@pytest.mark.slow
 def test_fix_as_json(project: Project) -> None:
     project.play(tests={"mutation": "no"})
     found = project.json("doctor", "--fix")

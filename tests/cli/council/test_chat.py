@@ -175,6 +175,7 @@ def test_all_agents_failing_is_exit_code_5(project: Project, file: Path) -> None
     assert "ada failed: " in shown
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_leaves_the_chat_to_be_resumed(project: Project, file: Path) -> None:
     project.play(rule("participant", "chat", {"fault": {"kind": "500"}}), providers__local={"max_retries": 0})
     told = project.json("chat", str(file), exits=5)

@@ -98,6 +98,7 @@ def test_a_folder_in_a_repository_is_no_new_one(folder: Path) -> None:
     assert not (folder / "src/.git").exists()
 
 
+@pytest.mark.slow
 def test_a_secret_is_not_committed(folder: Path) -> None:
     (folder / ".gitignore").unlink()
     told = init(folder, "--commit", exits=1)

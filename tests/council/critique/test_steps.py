@@ -259,6 +259,7 @@ async def test_it_goes_on_after_the_last_whole_iteration_and_with_the_version_at
     )
 
 
+@pytest.mark.slow
 async def test_a_kill_after_any_line_loses_nothing_and_asks_nothing_twice(bench: Bench) -> None:
     criteria = ["c0=first", {"name": "tests", "command": "pytest -q"}]
     asked: dict[str, Any] = {
@@ -285,6 +286,7 @@ async def test_a_kill_after_any_line_loses_nothing_and_asks_nothing_twice(bench:
         assert [each.version for each in bench.done] == ["v1", "", "v3"]
 
 
+@pytest.mark.slow
 async def test_any_altered_line_is_found_out(bench: Bench) -> None:
     await bench.improve(said("evaluate", 1, scored(0.5, 0.5)), said("evaluate", 2, scored(0.9, 0.9)))
     journal = bench.council.repo / ".swarm/discussions/k1/journal.jsonl"

@@ -118,6 +118,7 @@ async def test_one_that_fails_changes_nothing_and_holds_nobody_up(
     assert outcome.tally == Tally(approve=2)
 
 
+@pytest.mark.slow
 async def test_one_that_cuts_everybody_every_round_silences_nobody(council: Council) -> None:
     everybody = '{"cut": ["a", "b", "c"], "order": ["ghost"]}'
     council.play(

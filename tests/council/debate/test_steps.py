@@ -620,6 +620,7 @@ def journal(council: Council) -> Path:
     return council.repo / ".swarm/discussions/d1/journal.jsonl"
 
 
+@pytest.mark.slow
 async def test_a_kill_after_any_line_loses_and_doubles_nothing(council: Council) -> None:
     script = (moderator(2, '{"order": ["b", "a"]}'), *(voice(name, 2, ballot()) for name in "ab"))
     given = {"moderator": Seat(id="chair"), "rounds": 2}

@@ -309,6 +309,7 @@ async def test_killed_behind_any_line_it_comes_to_the_same_and_nobody_is_asked_t
     assert (deciding.folder / "d1" / f"torn-{kept + 1}.txt").read_bytes() == lines[kept][:40]
 
 
+@pytest.mark.slow
 async def test_every_altered_line_is_found_out(deciding: Deciding) -> None:
     deciding.play(says("bob", NO, number=1), says("cy", NO, number=1))
     await deciding.decide(deciding.decision())

@@ -43,6 +43,7 @@ async def test_the_moderator_opens_it_and_its_topic_is_the_next_rounds(room: Mak
     assert [(each.who, each.what, each.text) for each in told] == [("moderator", "proposes", "What it costs whom")]
 
 
+@pytest.mark.slow
 async def test_it_is_told_where_the_discussion_was_left(room: Make) -> None:
     there = await left(room())
     context = (there.folder / "context/summary.md").read_text()

@@ -150,6 +150,7 @@ def put(room: Room, data: bytes) -> Path:
     return path
 
 
+@pytest.mark.slow
 async def test_a_kill_after_any_line_loses_nothing_and_asks_nobody_twice(room: Make) -> None:
     words = {(1, Step.ARGUE): "a word of mine"}
     argue = rule("argue", linked(("r1-msg-001", "supports")), number=1)

@@ -150,6 +150,7 @@ def test_a_seat_may_be_written_in_a_word_or_with_names_of_elsewhere() -> None:
 # --- files ---
 
 
+@pytest.mark.slow
 def test_yaml_says_what_it_means_or_is_refused_with_its_line() -> None:
     assert loads("a: 600_000\nb: [x, {c: no one}]\n") == {"a": 600_000, "b": ["x", {"c": "no one"}]}
     assert loads("subagent({\n mode: 'debate', tasks: [{a: 1},] });") == {"mode": "debate", "tasks": [{"a": 1}]}

@@ -81,6 +81,7 @@ def test_a_rejected_attempt_is_over_and_the_next_begins_at_the_beginning() -> No
     assert play(state, attempt("1.1", 2)[0]).task("1.1").state is TaskState.CODER_DELEGATED
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 2**32))
 def test_attempt_and_state_only_ever_grow(seed: int) -> None:

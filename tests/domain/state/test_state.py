@@ -28,6 +28,7 @@ def test_the_records_are_frozen_and_have_nothing_that_replace_would_miss() -> No
         State().goal = "x"  # type: ignore[misc]  # the point of the test
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 2**32))
 @example(240)  # an undo opens phase 1 again, while phase 2, of which all was skipped, stays approved

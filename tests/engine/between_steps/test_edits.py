@@ -96,6 +96,7 @@ def test_without_plan_sync_an_edit_waits_for_the_next_command(project: Project) 
     assert project.events(ev.EditRefused)
 
 
+@pytest.mark.slow
 def test_where_nothing_confines_agents_an_edit_waits_for_the_user(project: Project) -> None:
     """It may be the coder's own: easier criteria for its task."""
     ease = (

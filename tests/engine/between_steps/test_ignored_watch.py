@@ -69,6 +69,7 @@ def test_a_folder_that_ignores_itself_hides_no_code(project: Project) -> None:
     assert {place.read_text() for place in project.quarantined("__init__.py")} == {"def f():\n    return 1\n"}
 
 
+@pytest.mark.slow
 @case(
     "files",
     "the coder overwrites and deletes ignored files: `.env`, a local database, notes; by its tools and by commands",

@@ -89,6 +89,7 @@ def test_a_commit_hook_that_refuses_has_rejected(project: Project) -> None:
     assert "HOOK-SAYS-NO" in project.briefs("coder", "code")[1]
 
 
+@pytest.mark.slow
 def test_a_rejection_is_written_before_anything_else_happens(project: Project) -> None:
     project.planned(
         review("REJECTED", "no unit", attempt="1"),

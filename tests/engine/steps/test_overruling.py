@@ -76,6 +76,7 @@ def test_an_overruled_verdict_is_told_as_one_and_nobody_is_said_to_read(project:
     assert shown.count("reviewer (local/senior): REJECTED") == 2
 
 
+@pytest.mark.slow
 def test_a_reviewer_that_a_breaker_stopped_cannot_be_overruled(project: Project) -> None:
     project.planned(rule("reviewer", "review", {"text": "APPROVED, fine"}), loop=ONCE)
     told = plain(project.swarm("run", exits=1).stdout)

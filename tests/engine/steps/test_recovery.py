@@ -277,6 +277,7 @@ def test_an_interrupted_override_is_still_an_override(project: Project) -> None:
     assert kinds == ["coder", "coder", "escalated", "override"]
 
 
+@pytest.mark.slow
 def test_git_is_left_alone_when_the_run_never_began(project: Project) -> None:
     project.planned()
     copied = project.root.with_name("copy")

@@ -128,6 +128,7 @@ def test_fixtures_that_change_or_go_during_a_run_are_those_that_were_read(home: 
     assert (gone.fixtures_sha256, gone.id) == (digest, changed.id)
 
 
+@pytest.mark.slow
 def test_what_is_doubtful_is_told_before_the_first_call(home: Path, server: JudgesServer) -> None:
     told: list[tuple[int, str]] = []
     setup = setup_of("l/a,l/b", "single", repeats=3, participants=2, rounds=1)

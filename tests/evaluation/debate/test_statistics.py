@@ -151,6 +151,7 @@ def test_a_debate_that_lifts_by_nothing_is_deferred_in_nearly_all_runs() -> None
     assert sure_and_false <= 0.01
 
 
+@pytest.mark.slow
 def test_a_debate_that_lifts_by_twenty_points_is_found() -> None:
     found = decisions(40, 3, 0.20, 100)
     assert sum(each.decision == "use" for each in found) / len(found) >= 0.93

@@ -176,6 +176,7 @@ def test_a_budget_that_a_dead_worker_had_reserved_is_not_spent_again(project: Pr
     assert (outcome.standing, outcome.code) == (Standing.BUDGET, "BUDGET")
 
 
+@pytest.mark.slow
 def test_a_worker_that_slept_looks_before_it_asks_a_model_again(remote: Remote) -> None:
     goal, clock = remote.submit(), [0.0]
     call = Usage(calls=1, prompt_tokens=1, completion_tokens=1)
@@ -194,6 +195,7 @@ def test_a_worker_that_slept_looks_before_it_asks_a_model_again(remote: Remote) 
                 publication.reserve(ledger, call, call)
 
 
+@pytest.mark.slow
 def test_an_answer_of_the_remote_that_was_lost_is_no_failure(remote: Remote) -> None:
     goal = remote.submit()
     hook = remote.path / "hooks" / "post-receive"
@@ -206,6 +208,7 @@ def test_an_answer_of_the_remote_that_was_lost_is_no_failure(remote: Remote) -> 
     assert remote.git("rev-parse", goal.ref) == publication.log
 
 
+@pytest.mark.slow
 def test_a_remote_that_is_away_for_a_while_is_waited_for(remote: Remote) -> None:
     goal, away = remote.submit(), remote.path.with_name("away")
     with checked_out(remote.site, goal) as found:
@@ -227,6 +230,7 @@ def test_a_remote_that_stays_away_ends_the_work(remote: Remote) -> None:
                 lease.take(ledger, "w1")
 
 
+@pytest.mark.slow
 def test_an_old_worker_leaves_what_a_newer_one_wrote(remote: Remote) -> None:
     goal = remote.submit()
     with checked_out(remote.site, goal) as found:

@@ -96,6 +96,7 @@ def test_a_bad_exit_without_findings_is_an_error(changed: Project) -> None:
     assert "no finding was read from its output: Traceback" in result.reason
 
 
+@pytest.mark.slow
 def test_a_gate_that_prints_a_lot(changed: Project) -> None:
     script = "import sys\nfor _ in range(200): sys.stdout.write('x' * 99_999 + '\\n')"
     keys: dict[str, Any] = {"id": "mine", "title": "Mine", "command": [sys.executable, "-c", script]}
@@ -107,6 +108,7 @@ def test_a_gate_that_prints_a_lot(changed: Project) -> None:
     assert "more than" in result.reason
 
 
+@pytest.mark.slow
 def test_many_files_are_split_over_several_calls(project: Project) -> None:
     for number in range(900):
         project.write(f"{'deep' * 30}/{number}.txt", "x\n")

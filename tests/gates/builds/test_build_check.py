@@ -212,6 +212,7 @@ def test_go_builds_without_a_binary_then_vets(project: Project, fake: Callable[[
     assert (result.status, _found(result)) == (GateStatus.FAIL, [("go", "sub/a.go", 3)])
 
 
+@pytest.mark.slow
 def test_dotnet_and_pyright_and_ty_and_maven_are_read(project: Project, fake: Callable[[str, str], None]) -> None:
     fake("dotnet", 'echo "$PWD/A.cs(3,5): error CS1002: ; expected [$PWD/App.csproj]"; exit 1')
     row = {"file": str(project.root / "a.py"), "severity": "error", "message": "no\nwhy", "rule": "reportX",
@@ -307,6 +308,7 @@ def test_a_build_that_writes_into_the_tree_is_told(project: Project, fake: Calla
     assert "surprise.txt" in result.reason
 
 
+@pytest.mark.slow
 def test_what_a_type_checker_finds_in_ignored_packages_is_nobodys_fault(
     project: Project, fake: Callable[[str, str], None]
 ) -> None:
@@ -384,6 +386,7 @@ def test_a_build_of_what_is_only_deleted_is_one(project: Project, fake: Callable
     assert project.gate("build_check").status is GateStatus.PASS
 
 
+@pytest.mark.slow
 def test_a_rule_that_the_base_breaks_everywhere_informs(project: Project, fake: Callable[[str, str], None]) -> None:
     lines = "".join(f"old.py:{n}:1: error: Bad {n}  [assignment]\n" for n in range(1, 21))
     project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "old.py": "x = 1\n" * 20})

@@ -251,6 +251,7 @@ def test_of_many_files_only_the_edited_one_is_looked_at_again(
     assert comparable(report) == comparable(run(project.root, *gates, memory=None))
 
 
+@pytest.mark.slow
 def test_ruff_is_not_asked_again_of_bases_that_it_knows(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     from swarmgate.gates.lint import ruff
 

@@ -142,6 +142,7 @@ def test_a_hanging_scanner_is_an_error(project: Project, monkeypatch: pytest.Mon
     )
 
 
+@pytest.mark.slow
 def test_a_gate_that_computes_has_its_limit_of_the_processor_and_tells_where_it_was(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

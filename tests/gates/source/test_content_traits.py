@@ -123,6 +123,7 @@ def test_a_nul_or_two_bytes_a_character_hide_no_secret(project: Project) -> None
     assert [(each.path, each.line) for each in found if each.rule == "nul-bytes"] == [(".env", 1)]
 
 
+@pytest.mark.slow
 def test_the_beginning_of_a_large_file_is_searched_and_the_rest_told(project: Project) -> None:
     project.write("dump.sql", f"-- {TOKEN}\n".encode() + b"select 1;\n" * (READ_BYTES // 10 + 1))
     result = project.gate("secret_scan", fix=False)

@@ -106,6 +106,7 @@ def test_an_undeclared_submodule(project: Project, git: Any) -> None:
     assert (result.status, [each.rule for each in result.findings]) == (GateStatus.FAIL, ["undeclared-submodule"])
 
 
+@pytest.mark.slow
 def test_lizard_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert functions.measure("a.ts", "(a,b)=>(" * 20_000).broken
     assert capfd.readouterr().err == ""

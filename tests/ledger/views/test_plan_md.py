@@ -137,6 +137,7 @@ def test_every_legal_view_is_read_as_it_was_rendered(view: PlanView) -> None:
     assert "\r" not in text
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=8)
 @given(st.integers(0, 2**32))
 def test_every_reachable_state_is_read_as_it_was_rendered(seed: int) -> None:

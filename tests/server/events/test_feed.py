@@ -429,6 +429,7 @@ async def test_redis_that_comes_back_empty_begins_a_new_epoch(
         assert frames[1].seq == SPAN + 1
 
 
+@pytest.mark.slow
 async def test_a_server_that_starts_while_redis_is_away_refuses_readers_until_it_is_there(
     tmp_path: Path, project: Project, redis_server: RedisServer
 ) -> None:

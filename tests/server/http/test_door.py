@@ -200,6 +200,7 @@ def test_behind_a_proxy_the_page_is_that_of_the_public_address(serve: Serving) -
 SMALL = Server(limits=ServerLimits(body_bytes=2000, body_s=1))
 
 
+@pytest.mark.slow
 def test_a_body_that_is_too_large_is_refused_before_it_is_read(serve: Serving) -> None:
     served = serve(SMALL)
     with served.client(headers=served.token(served.accounts.create("ada"))) as client:

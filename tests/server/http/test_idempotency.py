@@ -77,6 +77,7 @@ def test_of_two_at_the_same_time_one_is_done(served: Served, client: httpx.Clien
     assert len(served.done) == before + 1
 
 
+@pytest.mark.slow
 def test_what_a_kill_cut_short_is_done_again_under_the_token_that_it_had(tmp_path: Path) -> None:
     with serving(tmp_path) as killed, serving(tmp_path) as served:
         ada = killed.accounts.create("ada", roles={"*": Role.OPERATOR})

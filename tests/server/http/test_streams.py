@@ -186,6 +186,7 @@ def test_a_key_that_is_revoked_in_mid_stream_ends_it(
         assert closed(socket) == 4001
 
 
+@pytest.mark.slow
 def test_a_reader_that_takes_nothing_is_cut_off(
     server: Running, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ def test_a_file_is_read_by_the_grammar_of_its_language(path: str, grammar: str) 
     assert grammars.grammar_of(path, language_of(path)) == grammar
 
 
+@pytest.mark.slow
 def test_every_grammar_of_the_table_is_in_the_package() -> None:
     for grammar in {*grammars._GRAMMARS.values(), "tsx"}:
         assert grammars.parse(grammar, b"x\n").root_node is not None

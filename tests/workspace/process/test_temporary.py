@@ -68,6 +68,7 @@ def test_a_folder_is_private_and_gone_after_the_block_with_all_that_led_to_it(pl
     assert list(top(place).iterdir()) == []
 
 
+@pytest.mark.slow
 def test_many_threads_make_and_remove_folders_at_once(place: Path) -> None:
     problems: list[BaseException] = []
 

@@ -145,6 +145,7 @@ def test_repositories_inside_are_found(repo: Path) -> None:
     assert found(repo) == {"data/a/b/.git", "deep/1/2/3/4/5/.git"}
 
 
+@pytest.mark.slow
 def test_an_installation_of_swarmgate_in_the_project_is_found(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(repo, ".venv/pyvenv.cfg")
     monkeypatch.setattr(sys, "prefix", str(repo / ".venv"))

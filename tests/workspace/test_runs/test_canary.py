@@ -272,6 +272,7 @@ async def test_pytest_below_make_has_canaries_unless_its_path_is_its_own(root: P
     assert (done.green, done.passed, had_canaries(done)) == (True, 2, False), done.output
 
 
+@pytest.mark.slow
 async def test_a_path_of_its_own_in_the_command_stays(root: Path) -> None:
     written(root, {"src/part.py": "", "tests/test_a.py": "import part\n" + GOOD})
     done = await ran(root, f"PYTHONPATH=src {PYTEST}")

@@ -164,7 +164,10 @@ def _carry_out(terminal: Terminal, change: Change, *, yes: bool, keep: bool, aft
         raise typer.Exit(3)
     copy = installing.apply(change, keep=keep)
     kept = [f"What stood there lies in {copy}."] if copy else []
-    terminal.result(_told(change, written=True), [f"Written: {change.path}", *kept, *([after] if after else [])])
+    terminal.result(
+        _told(change, written=True),
+        [f"{'Written' if change.path.exists() else 'Removed'}: {change.path}", *kept, *([after] if after else [])],
+    )
 
 
 def _told(change: Change, *, written: bool) -> dict[str, object]:

@@ -9,12 +9,14 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillLooking
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.agent_hooks import judging
 from swarmgate.agent_hooks.findings import listed
 from swarmgate.errors import SwarmError
+from swarmgate.workspace.git.repository import Repository
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -41,6 +43,7 @@ class Looker:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=2)
         self._loaded = threading.Event()
+        self._found: Repository | None = None
 
     def prepare(self) -> None:
         """Loads what the gates need, so that the first edit finds it there."""
@@ -58,8 +61,7 @@ class Looker:
                 self._late.pop(name, None)
             edits = {name: self._edits[name] for name in names}
         quick = self._pool.submit(self._judged, session, names, "quick")
-        slow = self._pool.submit(self._judged, session, names, "slow")
-        slow.add_done_callback(lambda done: self._keep(done, edits))
+        quick.add_done_callback(lambda _: self._look_slowly(session, names, edits))  # it would take time from it
         try:
             text = quick.result(WITHIN_S if self._loaded.is_set() else _COLD_S)
         except StillLooking:
@@ -67,11 +69,22 @@ class Looker:
             text = ""
         return "\n".join(filter(None, (text, *self._told())))
 
+    def _look_slowly(self, session: str, names: tuple[str, ...], edits: dict[str, int]) -> None:
+        with suppress(RuntimeError):  # the process ends
+            slow = self._pool.submit(self._judged, session, names, "slow")
+            slow.add_done_callback(lambda done: self._keep(done, edits))
+
     def _judged(self, session: str, names: tuple[str, ...], part: Part) -> str:
         try:
-            return listed(judging.of_files(self.root, session, names, part))
+            return listed(judging.of_files(self._repository(), session, names, part))
         except SwarmError as error:
             return f"swarmgate could not look at {', '.join(names)}: {error.message}" if part == "quick" else ""
+
+    def _repository(self) -> Repository:
+        """The repository, found once: that takes a fifth of an answer. One without a commit may get one meanwhile."""
+        if self._found is None or self._found.unborn:
+            self._found = Repository.discover(self.root, lenient=True)
+        return self._found
 
     def _keep(self, done: Future[str], edits: dict[str, int]) -> None:
         """Keeps what came late, unless one of its files was edited meanwhile."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 _SOONEST_S, _LATEST_S = 0.5, 5.0
 """Seconds between two looks at the remote: fewer while something happens."""
-_PATIENCE_S = 60.0
-"""Seconds for which a remote may be out of reach while a goal is followed."""
 _EXIT_CODES = {"done": 0, "waiting": 3, "budget": 4}
 
 
@@ -42,7 +40,7 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
     await asyncio.to_thread(fleet.queue, *place)
     pause_s, seen = _SOONEST_S, ""
     try:
-        while (standing := await _followed(fleet, *place)) in OPEN:
+        while (standing := await followed(fleet, *place)) in OPEN:
             session.check()
             pause_s = _SOONEST_S if standing != seen else min(_LATEST_S, pause_s * 1.2)
             seen = standing
@@ -58,11 +56,21 @@ async def work(session: Session, goals: Goals, goal: Goal) -> int:
     return _EXIT_CODES[standing]
 
 
-async def _followed(fleet: Fleet, repo: str, goal: str, project: Path) -> str:
+async def followed(
+    fleet: Fleet, repo: str, goal: str, project: Path, *, patience_s: float = 60.0, pause_s: float = _SOONEST_S
+) -> str:
     """How a goal stands; a remote that is out of reach for a moment ends no work that goes on elsewhere.
 
+    Args:
+        fleet: that works on it.
+        repo: the fleet's name of its repository.
+        goal: its id.
+        project: the folder that shows it.
+        patience_s: how long the remote may be out of reach.
+        pause_s: until it is asked again.
+
     Raises:
-        RemoteAway: it is out of reach for `_PATIENCE_S`.
+        RemoteAway: it is out of reach for longer.
         FleetError: what it has does not go on from what the project shows.
     """
     since = time.monotonic()
@@ -70,9 +78,9 @@ async def _followed(fleet: Fleet, repo: str, goal: str, project: Path) -> str:
         try:
             return await asyncio.to_thread(fleet.follow, repo, goal, project)
         except RemoteAway:
-            if time.monotonic() - since > _PATIENCE_S:
+            if time.monotonic() - since > patience_s:
                 raise
-        await asyncio.sleep(_LATEST_S)
+        await asyncio.sleep(pause_s)
 
 
 def _tell(fleet: Fleet, goal: Goal, project: Path, wanted: Wanted) -> None:

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.suite("unittest")
 PART = "src/calc/part_1.1.py"
 
 
+@pytest.mark.slow
 def test_identity_and_message_are_the_users_and_the_tasks(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     for who in ("AUTHOR", "COMMITTER"):
         for what in ("NAME", "EMAIL"):

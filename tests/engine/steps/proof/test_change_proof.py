@@ -149,6 +149,7 @@ def test_what_no_test_shows_may_be_noted_only(project: Project) -> None:
     assert "brings no new test" in project.swarm("show", "1.1").stdout
 
 
+@pytest.mark.slow
 def test_a_criterion_that_names_a_whole_file_is_warned_of(project: Project) -> None:
     project.planned(naming("all tests in tests/test_calc.py"))
     project.swarm("run", exits=3)

@@ -109,6 +109,7 @@ async def test_a_test_that_counts_its_runs_elsewhere_must_fail_again(judge: Judg
     assert answer.objections or answer.notes
 
 
+@pytest.mark.slow
 async def test_a_test_that_looks_for_the_repository_proves_nothing(judge: Judge) -> None:
     git = "import pathlib\n\n\ndef test_git():\n    assert pathlib.Path('.git').is_dir()\n"
     answer = await judge({"mod.py": NEW, "tests/test_git.py": git})

@@ -314,6 +314,7 @@ def test_a_refactoring_needs_no_new_test(sums: Project) -> None:
     assert "the tests of before pass, and run what was changed" in sums.swarm("show", "1.1").stdout
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "the test engineer, after the review, writes a test that imitates what it should test",

@@ -41,6 +41,7 @@ def test_a_mode_makes_a_program_and_a_file_that_is_gone_runs_no_more() -> None:
 PADDING = {"a_notes.txt": "".join(f"pad {number}\n" for number in range(6000)), "src/calc/part_1.1.py": part("1.1")}
 
 
+@pytest.mark.slow
 @case(
     "lies",
     "6,000 lines of text, named to stand first, hide the code from the reviewer",

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.suite("unittest")
 PART, LOCK = "src/calc/part_1.1.py", "requirements.txt"
 
 
+@pytest.mark.slow
 def test_a_dependency_that_nobody_asked_for_is_rejected_until_it_is_named(project: Project) -> None:
     files = {PART: part("1"), LOCK: "left-pad==1.3.0\n"}
     project.play(

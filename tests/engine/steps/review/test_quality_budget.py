@@ -47,6 +47,7 @@ def test_a_costly_change_is_rejected_and_an_override_with_its_reason_lets_it_pas
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 def test_the_settings_reach_the_gate_in_the_loop(project: Project) -> None:
     project.planned(
         code({PART: BRANCHY}, task="1.1"),
@@ -120,6 +121,7 @@ def test_the_architect_that_holds_to_the_budget_has_it_mended(project: Project) 
     assert [each.stage for each in attempts(project)][:2] == ["gates: quality_budget"] * 2
 
 
+@pytest.mark.slow
 def test_the_architect_overrules_no_other_gate_and_nothing_unasked(project: Project) -> None:
     project.planned(review("REJECTED", "wrong", "it is wrong"), weighs("APPROVED", "harmless"), **ALLOWED)
     project.swarm("run", exits=1)

@@ -58,6 +58,7 @@ def test_security_reviews_can_be_switched_off(project: Project) -> None:
     assert not project.events(ev.SecurityReviewGiven)
 
 
+@pytest.mark.slow
 def test_every_change_can_be_reviewed_for_its_security(project: Project) -> None:
     project.planned(review={"security": "always"})
     project.swarm("run", exits=3)

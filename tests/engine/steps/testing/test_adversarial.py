@@ -110,6 +110,7 @@ def test_a_test_that_cannot_be_collected_is_taken_out_and_rejects_nothing(projec
     assert len(project.briefs("reviewer", "review")) == 1
 
 
+@pytest.mark.slow
 @case(
     "files",
     "the second pass weakens an old test, plants a conftest.py, writes source",

@@ -146,6 +146,7 @@ def test_a_test_engineer_cannot_delete_tests(project: Project) -> None:
     assert set(before.split()) <= set(project.git("ls-files", "tests").split())
 
 
+@pytest.mark.slow
 def test_a_test_engineer_writes_tests_only(project: Project) -> None:
     project.planned(
         rule(

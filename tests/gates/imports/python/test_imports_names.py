@@ -74,6 +74,7 @@ def _messages(findings: list[Finding]) -> list[tuple[int, str, str]]:
     return [(each.line, each.rule, each.message.split(": ")[0]) for each in findings]
 
 
+@pytest.mark.slow
 def test_the_names_of_the_standard_library_are_known(project: Project) -> None:
     text = (
         "from json import parse, loads\nimport os.paths, os.path\nfrom datetime import datetime as dt\n"

@@ -112,6 +112,7 @@ def test_a_file_that_another_scanner_reads_is_a_note(project: Project) -> None:
     assert "bandit could not read a.py (line 2: " in result.reason
 
 
+@pytest.mark.slow
 def test_a_missing_engine_fails_closed_and_the_others_speak(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(semgrep, "find_spec", lambda _: None)
     project.write("a.py", "x = 1\n")
