@@ -168,6 +168,7 @@ VERBS: dict[str, str] = {
     "hook uninstall": "claude --yes",
     "attest verify": "HEAD",
     "attest show": "HEAD",
+    "attest restore": "HEAD",
     "server backup": "BACKUP",
     "server restore": "BACKUP",
 }

@@ -111,7 +111,7 @@ def _is_lived_with(finding: Finding, source: SourceFile, before: Sequence[Findin
     """
     if finding.rule == "F821":
         return any((each.rule, each.message) == (finding.rule, finding.message) for each in before)
-    if finding.rule in ruff.UNUSED and finding.line not in source.added_lines:
+    if source.old and finding.rule in ruff.UNUSED and finding.line not in source.added_lines:
         return True
     if finding.rule not in ruff.LIVED_WITH:
         return False

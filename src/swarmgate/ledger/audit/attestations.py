@@ -242,8 +242,8 @@ class Auditor:
 
 def _missing(commit: TaskCommit) -> str:
     if ATTESTATION_TRAILER in commit.trailers:
-        ways = f"if others have it: {_FETCH}; if its ledger is here: swarm attest restore {commit.id[:12]}"
-        return f"the commit is attested, and its statement is not here. {ways[0].upper()}{ways[1:]}"
+        restore = f"swarm attest restore {commit.id[:12]}"
+        return f"the commit is attested, and its statement is not here: {_FETCH}; or, if its ledger is here: {restore}"
     return f"the commit is not attested: it has no {ATTESTATION_TRAILER} trailer"
 
 
