@@ -90,10 +90,19 @@ def test_gates_block_what_a_program_can_see_and_rows_are_kept(clone: Path, git: 
 
 @pytest.mark.slow
 def test_hidden_tests_reject_what_existing_tests_let_in(clone: Path, git: Git, tmp_path: Path) -> None:
-    hidden = {"test_patch": f"--- /dev/null\n+++ b/test_more.py\n@@ -0,0 +1,5 @@\n{_added(NEW_TEST)}"}
-    sly = _patch(clone, git, "a-1", LIB.replace("number + number", "4"), "wrong", **hidden)
+    sly = _patch(clone, git, "a-1", LIB.replace("number + number", "4"), "wrong", test_patch=_hidden())
     report = measure((sly,), clone.parent, [Arm.TESTS, Arm.PROOF], config=Config(), jobs=2, out=tmp_path / "out")
     assert {row.arm: row.blocked for row in report.rows} == {Arm.TESTS: "", Arm.PROOF: "tests"}
+
+
+@pytest.mark.slow
+def test_hidden_tests_replace_what_the_patch_made_of_their_files(clone: Path, git: Git, tmp_path: Path) -> None:
+    own = "def test_more():\n    assert True\n"
+    right = _patch(clone, git, "a-1", RIGHT, "right", test_patch=_hidden())
+    both = f"{right.patch}\n--- /dev/null\n+++ b/test_more.py\n@@ -0,0 +1,2 @@\n{_added(own)}"
+    patches = (right.model_copy(update={"patch": both}),)
+    report = measure(patches, clone.parent, [Arm.PROOF], config=Config(), out=tmp_path / "out")
+    assert [(row.trouble, row.blocked) for row in report.rows] == [("", "tests prove nothing")]
 
 
 @pytest.mark.slow
@@ -128,6 +137,10 @@ def test_a_sample_is_of_each_model_and_label(clone: Path, git: Git) -> None:
     assert [sum(each.label == label for each in chosen) for label in ("right", "wrong")] == [2, 2]
     assert chosen == Selection(sample=2, seed=1).of(patches)
     assert {each.half for each in Selection(half="held").of(patches)} <= {"held"}
+
+
+def _hidden() -> str:
+    return f"--- /dev/null\n+++ b/test_more.py\n@@ -0,0 +1,5 @@\n{_added(NEW_TEST)}"
 
 
 def _added(text: str) -> str:

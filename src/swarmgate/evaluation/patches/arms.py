@@ -13,6 +13,7 @@ from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.state.state import State, current
 from swarmgate.errors import UsageError
 from swarmgate.workspace.git.single_commit import apply_patch
+from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
     from swarmgate.engine.context import Context
@@ -77,6 +78,9 @@ async def _no_tests_written(_: AgentPatch, state: State, ctx: Context) -> list[E
 async def _hidden_tests_written(patch: AgentPatch, state: State, ctx: Context) -> list[Event]:
     """The hidden tests replace what the patch made of their files, as a benchmark's harness has it."""
     task, _record, attempt = current(state)
+    with temporary.folder("hidden") as aside:
+        base = ctx.repository.tree_of(attempt.base)
+        ctx.repository.restore(base, quarantine=aside, only=patch.test_files)
     if problem := apply_patch(ctx.repository.root, patch.test_patch):
         raise UsageError(f"{patch.id}: key 'test_patch' does not apply: {problem}")
     tree = ctx.repository.snapshot()

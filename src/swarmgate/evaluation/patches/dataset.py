@@ -60,6 +60,11 @@ class AgentPatch(Frozen):
         return _named(self.patch)
 
     @property
+    def test_files(self) -> tuple[str, ...]:
+        """The files of the hidden tests."""
+        return _named(self.test_patch)
+
+    @property
     def half(self) -> Half:
         """The half that it belongs to, by the hash of its id: rules are tuned on one, and reported on the other."""
         return "held" if hashlib.sha256(self.id.encode()).digest()[0] % 2 else "tuning"

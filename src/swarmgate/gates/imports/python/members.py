@@ -148,9 +148,9 @@ class PythonMembers:
     def _arguments(
         self, path: str, use: Use, name: str, title: str, signature: tuple[object, ...], *, skip: int = 0
     ) -> Iterator[tuple[str, Finding]]:
-        wrong = misfit(signature, use.call, skip=skip) if use.call is not None else ""  # type: ignore[arg-type]  # a Signature
+        wrong = misfit(signature, use.call, skip=skip) if use.call is not None else None  # type: ignore[arg-type]  # a Signature
         if wrong:
-            message = f"`{title}` cannot be called like this: the call {wrong}"
+            message = f"`{title}` cannot be called like this: the call {wrong.how}"
             yield name, self._finding(path, use, "wrong-arguments", Severity.HIGH, message)
 
     def _place(self, path: str, ref: Ref) -> tuple[Place | None, tuple[str, ...]]:
