@@ -191,6 +191,7 @@ def test_ballots_that_cannot_be_read_are_reported(measured: Project, fixtures: P
     assert unread == {"single": 6, "parallel": 6, "debate": 0}
 
 
+@pytest.mark.slow
 def test_an_endpoint_that_is_down_is_exit_code_5(measured: Project, fixtures: Path) -> None:
     measured.silence()
     measured.configure(providers__local={"max_retries": 0})

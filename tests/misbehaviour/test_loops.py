@@ -80,6 +80,7 @@ async def test_alternating_writes(scene: Scene) -> None:
     assert stopped.count == 5
 
 
+@pytest.mark.slow
 @case("loops", "a circle of three commands, each of which changes nothing new", "a command made before is no progress")
 async def test_circle_of_commands(scene: Scene) -> None:
     circle = [run("cat README.md"), run("ls src"), run("git status --short")]

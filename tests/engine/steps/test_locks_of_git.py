@@ -54,13 +54,14 @@ def finished(project: Project, *tasks: str) -> None:
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "left"),
     [
-        pytest.param("switch", HEAD, marks=pytest.mark.slow),
+        ("switch", HEAD),
         ("commit", HEAD),
-        pytest.param("commit", (*HEAD, "packed-refs.lock"), marks=pytest.mark.slow),
-        pytest.param("update-index", INDEX, marks=pytest.mark.slow),
+        ("commit", (*HEAD, "packed-refs.lock")),
+        ("update-index", INDEX),
     ],
 )
 def test_killed_in_the_middle_of_git_the_next_run_goes_on_by_itself(
@@ -80,9 +81,8 @@ def test_killed_in_the_middle_of_git_the_next_run_goes_on_by_itself(
     finished(project, "1.1")
 
 
-@pytest.mark.parametrize(
-    ("verb", "left"), [("commit", HEAD), pytest.param("update-index", INDEX, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("verb", "left"), [("commit", HEAD), ("update-index", INDEX)])
 def test_where_git_alone_is_killed_its_locks_go_and_nothing_is_rejected(
     project: Project, monkeypatch: pytest.MonkeyPatch, verb: str, left: tuple[str, ...]
 ) -> None:
@@ -138,9 +138,8 @@ def test_git_that_outlives_its_run_commits_nothing_twice(project: Project) -> No
     finished(project, "1.1")
 
 
-@pytest.mark.parametrize(
-    "name", ["index.lock", "HEAD.lock", pytest.param("refs/heads/swarm/parts.lock", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/swarm/parts.lock"])
 def test_a_lock_that_somebody_left_pauses_the_run_and_says_how_to_go_on(
     project: Project, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

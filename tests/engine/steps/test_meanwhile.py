@@ -63,17 +63,18 @@ def whole(project: Project, *tasks: str) -> None:
     assert project.json("verify")["passed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [
         "delegate",
         "commit",
-        pytest.param("review", marks=pytest.mark.slow),
-        pytest.param("run_tests", marks=pytest.mark.slow),
-        pytest.param("code", marks=pytest.mark.slow),
-        pytest.param("gates", marks=pytest.mark.slow),
-        pytest.param("test", marks=pytest.mark.slow),
-        pytest.param("close_phase", marks=pytest.mark.slow),
+        "review",
+        "run_tests",
+        "code",
+        "gates",
+        "test",
+        "close_phase",
     ],
 )
 def test_a_commit_of_the_user_stays_whatever_step_it_comes_in(project: Project, step: str) -> None:
@@ -126,7 +127,8 @@ def test_the_user_commits_files_of_the_task_itself(project: Project) -> None:
     whole(project, "1.1")
 
 
-@pytest.mark.parametrize("step", ["commit", pytest.param("code", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["commit", "code"])
 def test_the_message_of_a_completed_task_is_amended(project: Project, step: str) -> None:
     project.planned(plan("1.1", "1.2"))
 
@@ -143,14 +145,15 @@ def test_the_message_of_a_completed_task_is_amended(project: Project, step: str)
     assert project.state.task("1.2").status == "complete"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "where"),
     [
         ("code", "--detach"),
-        pytest.param("commit", "main", marks=pytest.mark.slow),
-        pytest.param("delegate", "main", marks=pytest.mark.slow),
-        pytest.param("review", "--detach", marks=pytest.mark.slow),
-        pytest.param("run_tests", "main", marks=pytest.mark.slow),
+        ("commit", "main"),
+        ("delegate", "main"),
+        ("review", "--detach"),
+        ("run_tests", "main"),
     ],
 )
 def test_another_branch_is_checked_out_meanwhile(project: Project, step: str, where: str) -> None:
@@ -165,7 +168,8 @@ def test_another_branch_is_checked_out_meanwhile(project: Project, step: str, wh
     whole(project, "1.1")
 
 
-@pytest.mark.parametrize("step", ["run_tests", pytest.param("review", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["run_tests", "review"])
 def test_the_user_stashes_the_files_of_an_attempt(project: Project, step: str) -> None:
     project.planned()
     aside = ("stash", "push", "--quiet", "--include-untracked", "--", "src")
@@ -174,14 +178,15 @@ def test_the_user_stashes_the_files_of_an_attempt(project: Project, step: str) -
     whole(project, "1.1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step",
     [
         "commit",
-        pytest.param("test", marks=pytest.mark.slow),
-        pytest.param("gates", marks=pytest.mark.slow),
-        pytest.param("review", marks=pytest.mark.slow),
-        pytest.param("run_tests", marks=pytest.mark.slow),
+        "test",
+        "gates",
+        "review",
+        "run_tests",
     ],
 )
 def test_what_the_user_edits_meanwhile_is_not_lost(project: Project, step: str) -> None:
@@ -309,9 +314,8 @@ def test_a_commit_after_a_run_that_died_is_not_taken_back_in_the_files(project: 
 # --- without a sandbox ---
 
 
-@pytest.mark.parametrize(
-    "step", ["code", pytest.param("gates", marks=pytest.mark.slow), pytest.param("run_tests", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["code", "gates", "run_tests"])
 def test_without_a_sandbox_a_commit_is_set_aside_under_a_name(project: Project, step: str) -> None:
     made: list[str] = []
     project.planned(commands={"sandbox": "none"}, scope={"enforce": "off"})
@@ -332,9 +336,8 @@ def test_without_a_sandbox_a_commit_is_set_aside_under_a_name(project: Project, 
 # --- completed work that goes ---
 
 
-@pytest.mark.parametrize(
-    "step", ["code", pytest.param("delegate", marks=pytest.mark.slow), pytest.param("commit", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("step", ["code", "delegate", "commit"])
 def test_a_reset_that_loses_a_completed_task_pauses_the_run(project: Project, step: str) -> None:
     project.planned(plan("1.1", "1.2"))
     with pytest.raises(CommitLost, match=r"Completed work is not in branch swarm/parts any more: task 1\.1") as caught:
@@ -446,13 +449,14 @@ def cherry_pick(project: Project) -> None:
         project.git("cherry-pick", commit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rewrite", "moved"),
     [
         (squash, 2),
         (rebase, 2),
-        pytest.param(reword, 1, marks=pytest.mark.slow),
-        pytest.param(cherry_pick, 2, marks=pytest.mark.slow),
+        (reword, 1),
+        (cherry_pick, 2),
     ],
 )
 def test_history_that_was_rewritten_holds_the_work_and_that_goes_on_record(

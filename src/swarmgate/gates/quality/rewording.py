@@ -1,7 +1,7 @@
 """Finds Python functions whose code a change leaves alone, while it rewrites their docstrings and comments.
 
 An agent that writes a file anew from memory does that all over the file: examples vanish, sentences lose their point.
-People who mend one function touch the words of that one. It informs: right patches do it nearly as often as wrong ones.
+People who mend one function touch the words of that one. It informs: most patches of agents that do it are right.
 """
 
 from __future__ import annotations
