@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -110,6 +111,7 @@ def repo(server: Running, project: Project) -> Iterator[str]:
     repositories.remove("calc")
     with repositories._database.writing() as database:  # the id is kept for its old source else
         database.execute("delete from former_repositories")
+    shutil.rmtree(server.home / "scratch" / "calc", ignore_errors=True)  # the clone of a project that is gone
 
 
 @pytest.fixture
