@@ -414,7 +414,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
-def until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
     """Waits for something that another process does."""
     end = time.monotonic() + seconds
     while not condition():

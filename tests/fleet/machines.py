@@ -66,7 +66,7 @@ class Machines:
         """How each goal stands, by its id."""
         return {goal: str(summary.standing) for goal, summary in self.remote.summaries().items()}
 
-    def wait(self, standing: str, seconds: float = 120.0) -> None:
+    def wait(self, standing: str, seconds: float = 300.0) -> None:
         """Waits until every goal stands like this."""
 
         def so() -> bool:
