@@ -104,15 +104,16 @@ async def test_a_daemon_that_left_the_group_does_not_hang_the_call(tmp_path: Pat
 @pytest.mark.parametrize(
     "command",
     [
-        "setsid sh -c 'sleep 0.6; echo changed > x' >/dev/null 2>&1 & sleep 0.2",
-        "setsid sh -c 'setsid sh -c \"sleep 0.6; echo changed > x\" & sleep 9' >/dev/null 2>&1 & sleep 0.2",
-        "(setsid sh -c 'sleep 0.6; echo changed > x' >/dev/null 2>&1 &); sleep 9",
+        "setsid sh -c 'sleep 1.5; echo changed > x' >/dev/null 2>&1 & sleep 0.2",
+        "setsid sh -c 'setsid sh -c \"sleep 1.5; echo changed > x\" & sleep 9' >/dev/null 2>&1 & sleep 0.2",
+        "(setsid sh -c 'sleep 1.5; echo changed > x' >/dev/null 2>&1 &); sleep 9",
     ],
 )
 async def test_nothing_is_changed_after_the_call_by_what_left_the_group(tmp_path: Path, command: str) -> None:
     await run(command, cwd=tmp_path, timeout_s=0.4)
-    await asyncio.sleep(0.7)
-    assert not (tmp_path / "x").exists()
+    there = (tmp_path / "x").exists()  # on a busy machine the limit is noticed late
+    await asyncio.sleep(1.6)
+    assert (tmp_path / "x").exists() == there
 
 
 @pytest.mark.slow
