@@ -37,6 +37,7 @@ def test_what_somebody_watched_the_code_with_is_found(path: str, text: str, line
     ("path", "text"),
     [
         ("a.py", "def f(x):\n    if verbose:\n        print(f'DEBUG: {x}')\n    return x + 1\n"),
+        ("a.py", "import os\n\nif os.environ.get('DEBUG'):\n    print('DEBUG: on')\n"),
         ("a.py", "def log_debug(x):\n    print(f'DEBUG: {x}')\n"),
         ("a.py", 'def f(x):\n    """Prints.\n\n    print("DEBUG: x")\n    """\n    return x + 1  # breakpoint()\n'),
         ("a.py", "print('DEBUG=1 prints more')\nprint('Debugging is on')\nlog.debug('DEBUG')\n"),
@@ -50,3 +51,10 @@ def test_what_somebody_watched_the_code_with_is_found(path: str, text: str, line
 )
 def test_what_prints_on_purpose_is_not(path: str, text: str) -> None:
     assert _lines(path, text) == []
+
+
+def test_an_expression_of_any_depth_is_read() -> None:
+    for terms in (1_500, 2_500):
+        deep = " + ".join(["'a'"] * terms)
+        assert _lines("a.py", f"y = x{'.f()' * terms}  # DEBUG\n") == []
+        assert _lines("a.py", f"x = {deep}\nif {deep}:\n    print('DEBUG: here')\n") == [3]

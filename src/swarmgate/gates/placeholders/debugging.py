@@ -53,25 +53,41 @@ def in_text(source: SourceFile, text: str) -> Iterator[Finding]:
             yield _found(source, code.count("\n", 0, match.start() + len(match[0]) - len(match[0].lstrip())) + 1)
 
 
-def _calls(node: ast.AST) -> Iterator[int]:
-    """The lines of calls that watch, outside of what has a switch or is there for it."""
-    for child in ast.iter_child_nodes(node):
-        named = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)) and _SWITCH.search(child.name)
-        if named or (isinstance(child, (ast.If, ast.IfExp)) and _SWITCH.search(ast.unparse(child.test))):
+def _calls(tree: ast.Module) -> list[int]:
+    """The lines of calls that watch, outside of what has a switch or is there for it; a tree may be of any depth."""
+    found, left = list[int](), list[ast.AST]([tree])
+    while left:
+        node = left.pop()
+        named = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and _SWITCH.search(node.name)
+        if named or (isinstance(node, (ast.If, ast.IfExp)) and _SWITCH.search(_condition(node))):
             continue
-        if isinstance(child, ast.Call) and _watches(child):
-            yield child.lineno
-        yield from _calls(child)
+        if isinstance(node, ast.Call) and _watches(node):
+            found.append(node.lineno)
+        left.extend(ast.iter_child_nodes(node))
+    return sorted(found)
+
+
+def _condition(node: ast.If | ast.IfExp) -> str:
+    """The names and texts in a condition."""
+    words = (getattr(each, "id", getattr(each, "attr", getattr(each, "value", ""))) for each in ast.walk(node.test))
+    return " ".join(each for each in words if isinstance(each, str))
 
 
 def _watches(call: ast.Call) -> bool:
-    name = ast.unparse(call.func) if isinstance(call.func, (ast.Name, ast.Attribute)) else ""
+    name = _name(call.func)
     if not call.args:
         return _STOPS.fullmatch(name) is not None
     first = call.args[0]
     beginning = first.values[0] if isinstance(first, ast.JoinedStr) and first.values else first
     is_text = isinstance(beginning, ast.Constant) and isinstance(beginning.value, str)
     return name in _PRINTS and is_text and _SAYS.match(ast.literal_eval(beginning)) is not None
+
+
+def _name(func: ast.expr) -> str:
+    """`f` or `module.f`; empty for anything else."""
+    if isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        return f"{func.value.id}.{func.attr}"
+    return func.id if isinstance(func, ast.Name) else ""
 
 
 def _found(source: SourceFile, line: int) -> Finding:
