@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import signal
 import time
 from pathlib import Path
@@ -134,15 +135,18 @@ def test_what_is_decided_while_the_database_is_lost_is_on_record_and_found_again
 
 def test_who_works_on_a_goal_is_not_disturbed_by_a_line_that_is_built_anew(machines: Machines, server: Server) -> None:
     project = machines.remote.project
-    project.play(plan("1.1")).latency_s = 1.0
-    machines.configure(approve=ALONE, dead_s=20)
+    project.play(plan("1.1")).latency_s = 3.0  # for its sign of life in the new database; the rest waits for the other one
+    machines.configure(approve=ALONE, dead_s=300)
     goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
-    machines.start()
+    first = machines.start()
     until(lambda: any(request.headers.get("STEP") == "code" for request in project.requests))
     server.drop(machines.database)
     server.create(machines.database.rpartition("=")[2])
+    until(lambda: any(each.goal for each in machines.fleet.status().workers))
+    os.killpg(first.pid, signal.SIGSTOP)  # however long the other one takes to come
     machines.start()
     until(lambda: "w0 works on it" in machines.said())
+    os.killpg(first.pid, signal.SIGCONT)
     machines.wait("done")
     leases = [line["event"] for line in machines.remote.lines(goal) if line["event"]["type"] == "lease_taken"]
     assert [(each["epoch"], each["worker"]) for each in leases] == [(1, "w0")]
