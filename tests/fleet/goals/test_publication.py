@@ -208,6 +208,33 @@ def test_an_answer_of_the_remote_that_was_lost_is_no_failure(remote: Remote) -> 
     assert remote.git("rev-parse", goal.ref) == publication.log
 
 
+FOLLOWED = """#!/bin/sh
+while read old new ref; do
+  case $ref in refs/swarm/goals/*)
+    : > .empty
+    blob=$(git hash-object -w .empty)
+    tree=$(git ls-tree $new | sed "s/blob .*\tlog$/blob $blob\tlog/" | git mktree)
+    git update-ref $ref $(git -c user.name=w -c user.email=w@x commit-tree -p $new -m 'what a worker adds' $tree);;
+  esac
+done
+kill -9 $PPID
+"""
+
+
+@pytest.mark.slow
+def test_a_decision_counts_whose_answer_was_lost_while_a_worker_went_on_with_it(remote: Remote, project: Project) -> None:
+    project.play(plan("1.1"))
+    goal = remote.submit()
+    assert remote.advance(goal).standing is Standing.WAITING
+    hook = remote.path / "hooks" / "post-receive"
+    hook.write_text(FOLLOWED)
+    hook.chmod(0o755)
+    remote.approve(goal)
+    hook.unlink()
+    assert [line["event"]["type"] for line in remote.lines(goal)].count("plan_approved") == 1
+    assert remote.git("log", "-1", "--format=%s", goal.ref) == "what a worker adds"
+
+
 @pytest.mark.slow
 def test_a_remote_that_is_away_for_a_while_is_waited_for(remote: Remote) -> None:
     goal, away = remote.submit(), remote.path.with_name("away")

@@ -23,7 +23,7 @@ from swarmgate.fleet.goals.goal import due, summarised
 from swarmgate.ledger.publication import Publication, Published
 from swarmgate.ledger.witness.anchors import subject
 from swarmgate.workspace.git import growing_log
-from swarmgate.workspace.git.driver import Driver
+from swarmgate.workspace.git.driver import Driver, call
 from swarmgate.workspace.git.hosting import shared_refs
 from swarmgate.workspace.git.hosting.shared_refs import Move
 
@@ -180,16 +180,28 @@ class GoalPublication(Publication):
             time.sleep(pause * random.uniform(0.8, 1.2))  # noqa: S311 - so that workers do not knock all at once
 
     def _is_done(self, moves: list[Move]) -> bool:
-        """Whether the remote has what was pushed; False where it has what was there before, or cannot be asked."""
+        """Whether the remote has what was pushed; False where it has what was there before, or cannot be asked.
+
+        A worker goes on with a decision as soon as it is there: its commits follow that of the decision then.
+        """
         there = self._seen([each.ref for each in moves])
         if there is None:
             return False
-        if all(there.get(each.ref, "") == each.new for each in moves):
+        if all(there.get(each.ref, "") == each.new for each in moves) or (self._decided and self._is_followed(moves[0])):
             return True
         for each in moves:
             if (found := there.get(each.ref, "")) != each.old:
                 self._lose(f"{each.ref} is at {found[:12] or 'nothing'}, and this worker left it at {each.old[:12]}")
         return False
+
+    def _is_followed(self, ledger: Move) -> bool:
+        """Whether the ledger that the remote has goes on from what was pushed."""
+        seen = "refs/swarm/seen"
+        try:
+            shared_refs.fetch(self.checkout.root, self.checkout.site.remote, [f"{ledger.ref}:{seen}"])
+        except RemoteAway:
+            return False
+        return call(self.checkout.root, "merge-base", "--is-ancestor", ledger.new, seen)[0] == 0
 
     def _confirm(self) -> None:
         """Looks whether the goal is still this worker's; a remote out of reach has time until the next push."""
