@@ -19,7 +19,7 @@ from swarmgate.evaluation.debate.experiment_arms import chosen_items
 from swarmgate.evaluation.debate.runs import Run
 from swarmgate.evaluation.debate.statistics import Judgement
 from swarmgate.evaluation.patches.rows import Row
-from swarmgate.evaluation.report import EvaluationReport
+from swarmgate.evaluation.report import EvaluationReport, SetReport
 from swarmgate.fleet import errands
 from swarmgate.fleet.errands import Asked, Errand
 from swarmgate.fleet.facade import Fleet
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FILE = "cases.jsonl"
+PATIENCE_S = 3600.0
+"""Seconds without any answer after which an evaluation ends, to be gone on with: a case takes minutes."""
 _AGAIN = "Run the same command again: what is answered is not asked again"
 _SHOWN = 300
 """Characters of what a failed command said that are passed on."""
@@ -48,6 +50,7 @@ def gates(
     sample: int | None = None,
     seed: int = 0,
     fleet: Fleet | None = None,
+    wait_s: float = PATIENCE_S,
 ) -> EvaluationReport:
     """Measures the gates on labelled sets that are made on the spot, a worker a set; as `evaluation.gates.evaluate`.
 
@@ -57,13 +60,14 @@ def gates(
         sample: at most so many cases of a set.
         seed: of the choice.
         fleet: that does it; None: that of the present folder.
+        wait_s: ends when no answer came for so many seconds.
 
     Raises:
         UsageError: a set lies on this machine, or there is none of that name.
-        FleetError: a worker could not do its part.
-        RemoteAway: the remote is out of reach.
+        FleetError: a set has no answer that counts.
+        RemoteAway, QueueAway: remote or database are out of reach.
     """
-    names = tuple(wanted or generated_sets.SETS)
+    names = tuple(dict.fromkeys(wanted or generated_sets.SETS))
     for name in names:
         if name not in generated_sets.SETS:
             raise UsageError(
@@ -71,20 +75,16 @@ def gates(
                 hint=f"There are: {', '.join(generated_sets.SETS)}; measure others here, without --fleet",
             )
     at_work = fleet or Fleet()
-    options = [part for gate in gates for part in ("--gate", gate)]
-    options += ["--seed", str(seed), *(["--sample", str(sample)] if sample is not None else [])]
-    asked = [at_work.ask(["eval", "gates", name, *options]).goal for name in names]
-    parts = [
-        _report(name, answer.stdout, answer.stderr) for name, answer in zip(names, at_work.answers(asked), strict=True)
-    ]
-    return EvaluationReport(sets=tuple(each for part in parts for each in part.sets))
-
-
-def _report(name: str, stdout: str, stderr: str) -> EvaluationReport:
-    try:
-        return EvaluationReport.model_validate_json(stdout)
-    except ValidationError:
-        raise FleetError(f"The worker that judged {name} failed: {(stderr or stdout).strip()[-500:]}") from None
+    options = [f"--gate={gate}" for gate in gates]
+    options += [f"--seed={seed}", *([f"--sample={sample}"] if sample is not None else [])]
+    parts = {Errand(("eval", "gates", name, *options), depends=_settings(at_work)): name for name in names}
+    found: dict[str, tuple[SetReport, ...]] = {}
+    for each, answer in _to_the_end(at_work, errands.ask(at_work, list(parts)), wait_s):
+        sets, problem = _read(answer, "sets", tuple[SetReport, ...])
+        if sets is None:
+            raise FleetError(f"The labelled set {parts[each.errand]} has no answer: {problem}.", hint=_AGAIN)
+        found[parts[each.errand]] = sets
+    return EvaluationReport(sets=tuple(each for name in names for each in found[name]))
 
 
 def patches(
@@ -141,7 +141,7 @@ def rows_of(group: Sequence[Job], asked: Asked, answer: Answer | None) -> Iterat
             who = answer.worker if answer else ""
             yield job.untried(f"{who} judges by other settings, or is of another version: see its user's settings")
         else:
-            yield job.untried(f"no answer of {asked.goal.lock}: {problem}")
+            yield job.untried(f"no answer of {asked.goal.lock}: {problem}. {_AGAIN}")
 
 
 def debate(
@@ -199,9 +199,9 @@ def _options(setup: Setup, allowance: Allowance, parts: int) -> tuple[str, ...]:
 
 
 def _settings(fleet: Fleet) -> str:
-    """The hash of what answers of models depend on: settings and prompts that go with an errand, and the version."""
+    """The hash of what answers depend on: settings, prompts and gates that go with an errand, and the version."""
     folder = fleet.folder
-    files = [folder.config, *sorted(folder.prompts.rglob("*.md"))] if folder else []
+    files = [folder.config, *sorted(folder.prompts.rglob("*.md")), *sorted(folder.gates.rglob("*"))] if folder else []
     parts = [__version__.encode(), *(hashlib.sha256(file.read_bytes()).digest() for file in files if file.is_file())]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()
 
@@ -219,7 +219,7 @@ def _to_the_end(fleet: Fleet, asked: Sequence[Asked], wait_s: float) -> Iterator
 def _read(answer: Answer | None, key: str, kind: type[T]) -> tuple[T | None, str]:
     """What stands in an answer under a key, or why nothing does, in a sentence."""
     if answer is None:
-        return None, f"none came in time. {_AGAIN}"
+        return None, "none came in time"
     try:
         told = json.loads(answer.stdout)
     except ValueError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -336,24 +336,22 @@ class Fleet:
         )
         return self._told(goal, summary)
 
-    def answers(self, goals: Sequence[str], *, poll_s: float = 1.0) -> Iterator[Answer]:
-        """Waits for the answers of errands; gives them in the order in which they were asked.
+    def answer_of(self, goal: str, *, poll_s: float = 1.0) -> Answer:
+        """Waits for the answer of an errand.
 
         Raises:
+            UsageError: there is no such goal.
             RemoteAway: the remote is out of reach.
         """
-        for text in goals:
-            goal = self.named(text)
-            site = self.site(goal.repo)
-            while True:
-                summary = summaries(site).get(goal)
-                if summary is None or summary.standing is Standing.DONE:
-                    with checked_out(site, goal) as found:
-                        answer = errand.read(found)
-                    if answer is not None:
-                        yield answer
-                        break
-                time.sleep(poll_s)
+        named = self.named(goal)
+        site = self.site(named.repo)
+        while True:
+            summary = summaries(site).get(named)
+            if summary is None or summary.standing is Standing.DONE:
+                with checked_out(site, named) as found:
+                    if answer := errand.read(found):
+                        return answer
+            time.sleep(poll_s)
 
     # --- the line and the workers ---
 

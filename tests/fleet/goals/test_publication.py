@@ -222,7 +222,7 @@ kill -9 $PPID
 
 
 @pytest.mark.slow
-def test_a_decision_counts_whose_answer_was_lost_while_a_worker_went_on_with_it(remote: Remote, project: Project) -> None:
+def test_a_decision_counts_whose_answer_was_lost_while_a_worker_went_on(remote: Remote, project: Project) -> None:
     project.play(plan("1.1"))
     goal = remote.submit()
     assert remote.advance(goal).standing is Standing.WAITING

@@ -11,7 +11,7 @@ from tests.fleet.machines import Machines
 from tests.fleet.remote import Remote
 from tests.project import Project
 
-from swarmgate.errors import UsageError
+from swarmgate.errors import FleetError, UsageError
 from swarmgate.evaluation import gates
 from swarmgate.fleet.evaluation import gates as spread
 from swarmgate.fleet.facade import Fleet
@@ -31,7 +31,7 @@ def test_a_worker_runs_an_errand_once_and_its_answer_is_in_git(remote: Remote, f
     goal = Goal.named(fleet.ask(EVAL).goal, "")
     outcome = remote.advance(goal, site=remote.machine("other"))
     assert outcome.standing is Standing.DONE
-    (answer,) = fleet.answers([goal.lock])
+    answer = fleet.answer_of(goal.lock)
     assert (answer.exit_code, answer.worker) == (0, "w1")
     assert [each["name"] for each in json.loads(answer.stdout)["sets"]] == ["stubs"]
     again = remote.advance(goal)
@@ -41,7 +41,7 @@ def test_a_worker_runs_an_errand_once_and_its_answer_is_in_git(remote: Remote, f
 def test_an_errand_that_fails_says_how(remote: Remote, fleet: Fleet) -> None:
     goal = fleet.ask(["eval", "gates", "no-such-set"]).goal
     remote.advance(Goal.named(goal, ""))
-    (answer,) = fleet.answers([goal])
+    answer = fleet.answer_of(goal)
     assert answer.exit_code == 2
     assert "no-such-set" in answer.stdout
 
@@ -68,5 +68,10 @@ def test_an_evaluation_is_spread_over_workers(machines: Machines) -> None:
     assert json.loads(told) == json.loads(alone.model_dump_json())
     found = spread(["stubs", "broken"], sample=1, fleet=machines.fleet)
     assert [each.name for each in found.sets] == ["stubs", "broken"]
+    machines.end()
+    assert spread(["broken", "stubs", "broken"], sample=1, fleet=machines.fleet, wait_s=0).sets == found.sets[::-1]
+    with pytest.raises(FleetError, match="set stubs has no answer: none came in time") as caught:
+        spread(["stubs"], sample=2, fleet=machines.fleet, wait_s=0)
+    assert "Run the same command again" in caught.value.hint
     with pytest.raises(UsageError, match="Workers have no labelled set"):
         spread(["owasp=../x"], fleet=machines.fleet)

@@ -135,7 +135,7 @@ def test_what_is_decided_while_the_database_is_lost_is_on_record_and_found_again
 
 def test_who_works_on_a_goal_is_not_disturbed_by_a_line_that_is_built_anew(machines: Machines, server: Server) -> None:
     project = machines.remote.project
-    project.play(plan("1.1")).latency_s = 3.0  # for its sign of life in the new database; the rest waits for the other one
+    project.play(plan("1.1")).latency_s = 3.0  # for its sign of life in the new database
     machines.configure(approve=ALONE, dead_s=300)
     goal = Goal.named(machines.fleet.submit("Add parts").goal, "")
     first = machines.start()

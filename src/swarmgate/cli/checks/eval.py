@@ -38,6 +38,7 @@ def gates(
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="Of the random choice.")] = 0,
     fleet: Annotated[bool, typer.Option("--fleet", help="Have the workers of the fleet judge, a set each.")] = False,
+    wait: Wait = 3600,
     json: Json = False,
 ) -> None:
     """Print hits, false alarms and misses of the gates on labelled sets; without a set, on those made on the spot.
@@ -50,7 +51,7 @@ def gates(
 
         if fleet:
             spread = import_module("swarmgate.fleet.evaluation").gates
-            report = spread(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
+            report = spread(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed, wait_s=wait)
         else:
             report = evaluate(tuple(sets or ()), gates=tuple(gate or ()), sample=sample, seed=seed)
         terminal.result(report, lines(report))

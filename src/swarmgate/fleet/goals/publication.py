@@ -187,7 +187,9 @@ class GoalPublication(Publication):
         there = self._seen([each.ref for each in moves])
         if there is None:
             return False
-        if all(there.get(each.ref, "") == each.new for each in moves) or (self._decided and self._is_followed(moves[0])):
+        if all(there.get(each.ref, "") == each.new for each in moves):
+            return True
+        if self._decided and self._is_followed(moves[0]):
             return True
         for each in moves:
             if (found := there.get(each.ref, "")) != each.old:

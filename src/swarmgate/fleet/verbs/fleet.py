@@ -234,7 +234,7 @@ def run(
         fleet = _fleet(repo)
         asked = fleet.ask(argv, repo=repository, queue=queue)
         terminal.note(f"{asked.goal} {asked.problem or 'is in line'}")
-        (answer,) = fleet.answers([asked.goal])
+        answer = fleet.answer_of(asked.goal)
         terminal.text(answer.stdout)
         terminal.note(answer.stderr.strip()) if answer.exit_code else None
         raise typer.Exit(answer.exit_code if 0 <= answer.exit_code < 256 else 70)  # noqa: PLR2004 - what a shell takes
