@@ -12,7 +12,8 @@ from swarmgate.domain.state.completed_commits import Landed
 from swarmgate.domain.state.phase_verdict import phase_commits
 from swarmgate.domain.state.state import State
 from swarmgate.errors import CommitLost, WorkspaceError
-from swarmgate.workspace.git import history, reverting
+from swarmgate.workspace.git import history
+from swarmgate.workspace.git.changes import reverting
 from swarmgate.workspace.git.driver import call
 from swarmgate.workspace.git.history import TreeCommit
 from swarmgate.workspace.git.repository import Repository

@@ -17,8 +17,8 @@ from swarmgate.workspace.checkout.backups import Backups, Skipped
 from swarmgate.workspace.checkout.ignored_files import IncludedFiles, Item, Touched
 from swarmgate.workspace.files import paths
 from swarmgate.workspace.files.folders import make
+from swarmgate.workspace.git.concealed.hidden_files import hidden, ignored, rule_against
 from swarmgate.workspace.git.driver import Driver
-from swarmgate.workspace.git.hidden_files import hidden, ignored, rule_against
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.test_runs.runner_files import may_steer
 

@@ -19,9 +19,9 @@ from swarmgate.ledger.ledger import Ledger
 from swarmgate.version import __version__
 from swarmgate.workspace.detect import detect, packages
 from swarmgate.workspace.files.atomic import replace
+from swarmgate.workspace.git.concealed.hidden_files import rule_against
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.folder import is_project
-from swarmgate.workspace.git.hidden_files import rule_against
 from swarmgate.workspace.git.repository import Repository
 
 _GROWN = 50

@@ -25,7 +25,8 @@ from swarmgate.errors import CommitLost, WorkspaceError
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.ledger.recovery.interruption import require_recorded
 from swarmgate.project import Project
-from swarmgate.workspace.git import history, reverting
+from swarmgate.workspace.git import history
+from swarmgate.workspace.git.changes import reverting
 from swarmgate.workspace.git.commits import TASK_TRAILER, UNDO_TRAILER
 from swarmgate.workspace.git.history import TreeCommit
 from swarmgate.workspace.git.repository import Repository

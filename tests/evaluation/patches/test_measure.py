@@ -14,7 +14,7 @@ from swarmgate.errors import UsageError
 from swarmgate.evaluation.patches.arms import Arm
 from swarmgate.evaluation.patches.dataset import AgentPatch
 from swarmgate.evaluation.patches.measure import Selection, measure
-from swarmgate.workspace.git.single_commit import apply_patch, lay_out
+from swarmgate.workspace.git.copies.single_commit import apply_patch, lay_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import pytest
 
 from swarmgate.errors import UsageError, WorkspaceError
 from swarmgate.server.repositories.addresses import checked, normalised
-from swarmgate.workspace.git import cloning
+from swarmgate.workspace.git.copies import cloning
 
 HOST = "git.example.test"
 """A name that no resolver knows (RFC 6761): what reaches it was pinned to the address that was checked."""

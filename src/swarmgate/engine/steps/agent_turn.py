@@ -26,7 +26,7 @@ from swarmgate.engine.context import Context
 from swarmgate.errors import BreakerTripped, WorkspaceError
 from swarmgate.ledger.recovery.interruption import swept
 from swarmgate.workspace.files.folders import make
-from swarmgate.workspace.git.diffs import SUBMODULE
+from swarmgate.workspace.git.changes.diffs import SUBMODULE
 
 Step = Callable[[State, Context], Awaitable[list[Event]]]
 Text = Callable[[str], str | None]

@@ -12,8 +12,8 @@ from swarmgate.evaluation.patches.dataset import Instance
 from swarmgate.gates.confinement import confined
 from swarmgate.workspace.checkout.checkout import checked_out
 from swarmgate.workspace.detect import detect
+from swarmgate.workspace.git.copies.single_commit import apply_patch, lay_out
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.git.single_commit import apply_patch, lay_out
 from swarmgate.workspace.process import temporary
 from swarmgate.workspace.test_runs.suites import TEST_FILE, suites_of
 

@@ -20,8 +20,8 @@ from swarmgate.evaluation.alone import hidden_tests, report, swarm
 from swarmgate.evaluation.alone.outcome import Arm, Ended, Row, Rows, Setup, key_of
 from swarmgate.evaluation.patches import clones
 from swarmgate.evaluation.patches.dataset import Instance
+from swarmgate.workspace.git.copies.single_commit import has_commit, lay_out
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.git.single_commit import has_commit, lay_out
 from swarmgate.workspace.process import temporary
 
 OnRow = Callable[[Row, int, int], None]

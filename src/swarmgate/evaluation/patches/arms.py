@@ -12,7 +12,7 @@ from swarmgate.domain.next_step import Step
 from swarmgate.domain.review.evidence import Review, Verdict
 from swarmgate.domain.state.state import State, current
 from swarmgate.errors import UsageError
-from swarmgate.workspace.git.single_commit import apply_patch
+from swarmgate.workspace.git.copies.single_commit import apply_patch
 from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from swarmgate.errors import UsageError
 from swarmgate.evaluation.patches.dataset import AgentPatch
-from swarmgate.workspace.git.single_commit import has_commit, is_repository
+from swarmgate.workspace.git.copies.single_commit import has_commit, is_repository
 
 _INSIDE = ("", "repo", "repo/.git")
 

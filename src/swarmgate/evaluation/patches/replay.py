@@ -41,7 +41,7 @@ from swarmgate.evaluation.patches.arms import ARMS, Arm, Judging
 from swarmgate.evaluation.patches.rows import Objection, Row
 from swarmgate.ledger.evidence.evidence import FINAL_GATES, GATES, TESTS
 from swarmgate.project import Project
-from swarmgate.workspace.git.single_commit import apply_patch, lay_out
+from swarmgate.workspace.git.copies.single_commit import apply_patch, lay_out
 from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from swarmgate.fleet.goals.goal import Goal, Wish
 from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.ledger.ledger import Ledger
 from swarmgate.workspace.files import exclusive
-from swarmgate.workspace.git import clones, growing_log
+from swarmgate.workspace.git import growing_log
+from swarmgate.workspace.git.copies import clones
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
 from swarmgate.workspace.git.trees import blobs

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from swarmgate.fleet.goals.checkout import all_goals
 from swarmgate.fleet.goals.goal import GOALS, Goal, Summary
 from swarmgate.workspace.files import exclusive
-from swarmgate.workspace.git import clones, growing_log
+from swarmgate.workspace.git import growing_log
+from swarmgate.workspace.git.copies import clones
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
 

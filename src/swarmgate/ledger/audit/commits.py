@@ -24,9 +24,9 @@ from swarmgate.domain.state.state import State
 from swarmgate.errors import WorkspaceError
 from swarmgate.ledger.check import Check
 from swarmgate.ledger.views.describe import counted
+from swarmgate.workspace.git.changes.reverting import holds, taken_back
 from swarmgate.workspace.git.commits import TaskCommit
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.git.reverting import holds, taken_back
 
 _LISTED = 5
 

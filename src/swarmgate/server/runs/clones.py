@@ -19,7 +19,7 @@ from swarmgate.server.repositories.addresses import Address
 from swarmgate.server.repositories.model import Repository
 from swarmgate.server.runs.committed import require_harmless, require_no_links
 from swarmgate.workspace.files.atomic import replace
-from swarmgate.workspace.git import cloning
+from swarmgate.workspace.git.copies import cloning
 from swarmgate.workspace.git.repository import Repository as WorkTree
 
 WORK = "work"

@@ -23,7 +23,7 @@ from swarmgate.server.runs import clones
 from swarmgate.server.runs.fleet import Fleet
 from swarmgate.server.runs.model import Goal, Verb, Wanted
 from swarmgate.server.runs.records import Records
-from swarmgate.workspace.git import cloning
+from swarmgate.workspace.git.copies import cloning
 
 _OF_SERVER = "SWARM_SERVER__"
 """Begins the variables that are the server's own settings: no project is told them."""

@@ -20,15 +20,16 @@ from swarmgate.domain.next_step import waiting_for
 from swarmgate.errors import IllegalMove, SwarmError
 from swarmgate.ledger import raw_entries
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.server.runs import held, queue, worked
+from swarmgate.server.runs import queue
 from swarmgate.server.runs.fleet import Fleet
 from swarmgate.server.runs.goals import Goals, now
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import HOLD, SWARMGATE, Change, Council, Goal, Verb, Wanted, Working
 from swarmgate.server.runs.records import Records
 from swarmgate.server.runs.scheduler import Scheduler
-from swarmgate.server.runs.worker import Setup
-from swarmgate.server.runs.workers import Workers
+from swarmgate.server.runs.work import held, worked
+from swarmgate.server.runs.work.worker import Setup
+from swarmgate.server.runs.work.workers import Workers
 
 _WORDS = {HOLD: "The council", Verb.PLAN: "The plan", Verb.REVISE: "A change of the plan", Verb.RUN: "A run"}
 """What is wanted, as people call it."""

@@ -16,9 +16,9 @@ from swarmgate.ledger.files.folder import SwarmFolder
 from swarmgate.server.runs import queue
 from swarmgate.server.runs.model import SWARMGATE, Change, Council, Goal, Working
 from swarmgate.server.runs.records import Records
-from swarmgate.server.runs.session import LOG
-from swarmgate.server.runs.worker import Kind
-from swarmgate.server.runs.workers import Worker, Workers, found
+from swarmgate.server.runs.work.session import LOG
+from swarmgate.server.runs.work.worker import Kind
+from swarmgate.server.runs.work.workers import Worker, Workers, found
 
 Record = Goal | Council
 

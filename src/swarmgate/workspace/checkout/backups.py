@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from swarmgate.workspace.checkout.fingerprints import State, state_of
 from swarmgate.workspace.files import paths, regular
 from swarmgate.workspace.files.folders import make
-from swarmgate.workspace.git.hidden_files import TOOLS
+from swarmgate.workspace.git.concealed.hidden_files import TOOLS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

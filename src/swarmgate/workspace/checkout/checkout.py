@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.checkout import ignored_files, import_redirect
 from swarmgate.workspace.files import paths, regular
-from swarmgate.workspace.git import hidden_files
-from swarmgate.workspace.git.diffs import SUBMODULE, enter, entries
+from swarmgate.workspace.git.changes.diffs import SUBMODULE, enter, entries
+from swarmgate.workspace.git.concealed import hidden_files
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.process import temporary
 from swarmgate.workspace.programs import trusted

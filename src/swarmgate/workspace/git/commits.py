@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swarmgate.domain.base import Frozen
 from swarmgate.errors import CommitRefused, HeadMoved, WorkspaceError
 from swarmgate.workspace.files import exclusive
-from swarmgate.workspace.git import diffs
+from swarmgate.workspace.git.changes import diffs
 from swarmgate.workspace.git.driver import Driver, call, failure, locked
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from swarmgate.domain.review.change import ChangeSet
-    from swarmgate.workspace.git.diffs import Entry
+    from swarmgate.workspace.git.changes.diffs import Entry
     from swarmgate.workspace.git.locks import Locks
 
 TASK_TRAILER = "Swarm-Task"

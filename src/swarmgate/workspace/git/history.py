@@ -9,7 +9,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.workspace.files import paths, regular
-from swarmgate.workspace.git import commits, diffs
+from swarmgate.workspace.git import commits
+from swarmgate.workspace.git.changes import diffs
 from swarmgate.workspace.git.driver import AT_HOME, OUTSIDE, Driver, call
 from swarmgate.workspace.git.object_model import walk
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import paths
-from swarmgate.workspace.git import discovery, index_flags  # commits and diffs are late: pydantic, 60 ms
+from swarmgate.workspace.git import discovery  # commits and diffs are late: pydantic, 60 ms
+from swarmgate.workspace.git.concealed import index_flags  # commits and diffs are late: pydantic, 60 ms
 from swarmgate.workspace.git.driver import BIG, LEFT_OUT, OUTSIDE, Driver, call, failure
 from swarmgate.workspace.git.folder import project_of
 from swarmgate.workspace.git.locks import Locks
@@ -244,7 +245,7 @@ class Repository(Trees):
 
         A text file whose lines an attribute declares binary is still counted as text.
         """
-        from swarmgate.workspace.git import diffs  # noqa: PLC0415 - late: see the imports above
+        from swarmgate.workspace.git.changes import diffs  # noqa: PLC0415 - late: see the imports above
 
         if not (ID.fullmatch(base) and ID.fullmatch(tree)):  # a name such as HEAD may mean another tree the next time
             return diffs.changes(self._git, base, tree)
@@ -259,7 +260,7 @@ class Repository(Trees):
 
         Of a file above `BIG` bytes it only says that it differs: who would hold it in memory holds it several times.
         """
-        from swarmgate.workspace.git import diffs  # noqa: PLC0415 - late: see the imports above
+        from swarmgate.workspace.git.changes import diffs  # noqa: PLC0415 - late: see the imports above
 
         found = self._patches.get((base, tree))
         if found is None:
@@ -288,7 +289,7 @@ class Repository(Trees):
         Raises:
             WorkspaceError: a submodule stands at another commit, or a file cannot be written.
         """
-        from swarmgate.workspace.git import restoring  # noqa: PLC0415 - late: see the imports above
+        from swarmgate.workspace.git.changes import restoring  # noqa: PLC0415 - late: see the imports above
 
         return restoring.restore(
             self._git, tree, snapshot=self.snapshot, quarantine=quarantine, only=only, committed=committed
@@ -296,7 +297,7 @@ class Repository(Trees):
 
     def put_away_foreign(self, quarantine: Path) -> tuple[str, ...]:
         """Move what no tree may hold (a repository in this one, `.GIT`) below `quarantine`; returns its paths."""
-        from swarmgate.workspace.git import nested_repositories  # noqa: PLC0415 - late: see the imports above
+        from swarmgate.workspace.git.concealed import nested_repositories  # noqa: PLC0415 - late: see the imports above
 
         return nested_repositories.put_away(self._git, quarantine)
 

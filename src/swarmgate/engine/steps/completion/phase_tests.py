@@ -20,7 +20,7 @@ from swarmgate.engine.steps.recovery import quarantine_leftovers
 from swarmgate.engine.steps.testing.engineer import on_record
 from swarmgate.engine.steps.testing.suite import run_suites
 from swarmgate.errors import MissingRequirement
-from swarmgate.workspace.git import reverting
+from swarmgate.workspace.git.changes import reverting
 from swarmgate.workspace.git.history import first_parents
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.test_runs.suites import Suites, chosen

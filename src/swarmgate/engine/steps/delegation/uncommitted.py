@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from swarmgate.engine.context import Context
 from swarmgate.errors import DirtyTree
 from swarmgate.workspace.checkout import ignored_files
-from swarmgate.workspace.git import hidden_files
+from swarmgate.workspace.git.concealed import hidden_files
 from swarmgate.workspace.git.driver import Driver
 
 _LISTED = 20

@@ -9,7 +9,7 @@ from swarmgate.domain.review.change import ChangedFile, ChangeKind, ChangeSet
 from swarmgate.engine.context import Context
 from swarmgate.gates.project.files import Trait, language_of, traits_of
 from swarmgate.gates.source.behaviour import is_code
-from swarmgate.workspace.git.patches import FilePatch, by_file
+from swarmgate.workspace.git.changes.patches import FilePatch, by_file
 
 _RECIPES = frozenset({"cmake", "dockerfile", "html", "makefile", "terraform"})
 """Languages that are no code by `is_code`, and run all the same."""

@@ -13,8 +13,8 @@ from swarmgate.engine.swarm import Swarm
 from swarmgate.errors import Stale, StaleWriter
 from swarmgate.server.accounts.model import Principal
 from swarmgate.server.runs.goals import Goals
-from swarmgate.server.runs.isolated import isolated
 from swarmgate.server.runs.model import Goal
+from swarmgate.server.runs.work.isolated import isolated
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from swarmgate.gates.verbs.request import Request
 from swarmgate.gates.verbs.run import judge
 from swarmgate.project import Project
 from swarmgate.server.accounts.model import Principal, Role
-from swarmgate.server.runs.isolated import isolated
 from swarmgate.server.runs.model import Goal
+from swarmgate.server.runs.work.isolated import isolated
 from swarmgate.server.services.operations.operations import Operations
 from swarmgate.server.services.reading.access import Access, unknown
 from swarmgate.server.services.views.operation import OperationView

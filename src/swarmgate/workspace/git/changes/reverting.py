@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import paths
-from swarmgate.workspace.git import commits, diffs
-from swarmgate.workspace.git.diffs import Entry
+from swarmgate.workspace.git import commits
+from swarmgate.workspace.git.changes import diffs
+from swarmgate.workspace.git.changes.diffs import Entry
 from swarmgate.workspace.git.driver import Driver, call
 from swarmgate.workspace.git.history import patch_digest
 from swarmgate.workspace.git.trees import blobs

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from swarmgate.engine.swarm import Swarm
     from swarmgate.server.runs.fleet import Fleet
     from swarmgate.server.runs.goals import Goals
-    from swarmgate.server.runs.session import Session
+    from swarmgate.server.runs.work.session import Session
 
 _SOONEST_S, _LATEST_S = 0.5, 5.0
 """Seconds between two looks at the remote: fewer while something happens."""

@@ -14,8 +14,8 @@ SCRIPT = """
 import asyncio
 from pathlib import Path
 from swarmgate.config import Telemetry
-from swarmgate.server.runs.worker import Setup
-from swarmgate.server.runs.workers import Workers
+from swarmgate.server.runs.work.worker import Setup
+from swarmgate.server.runs.work.workers import Workers
 
 def serve():
     home = Path(__file__).parent

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 from swarmgate.errors import WorkspaceError
-from swarmgate.workspace.git.cloning import identify
+from swarmgate.workspace.git.copies.cloning import identify
 from swarmgate.workspace.git.driver import call, failure
 
 BRANCH = "main"

@@ -10,7 +10,7 @@ import pytest
 
 from swarmgate.errors import FleetError, RemoteAway
 from swarmgate.server.runs.fleet import Fleet
-from swarmgate.server.runs.handed import followed
+from swarmgate.server.runs.work.handed import followed
 
 pytestmark = pytest.mark.suite("unittest")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from swarmgate.workspace.git.changes.reverting import holds, taken_back, without
 from swarmgate.workspace.git.repository import Repository
-from swarmgate.workspace.git.reverting import holds, taken_back, without
 
 LINES = [f"line {number}\n" for number in range(40)]
 

@@ -17,7 +17,7 @@ from swarmgate.server.runs.model import Council
 if TYPE_CHECKING:
     from swarmgate.council.facade import Council as Facade
     from swarmgate.server.runs.jobs import Jobs
-    from swarmgate.server.runs.session import Session
+    from swarmgate.server.runs.work.session import Session
 
 
 async def hold(session: Session, jobs: Jobs, council: Council) -> int:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from swarmgate.errors import WorkspaceError
 from swarmgate.workspace.files import paths
 from swarmgate.workspace.files.folders import make
-from swarmgate.workspace.git import diffs
+from swarmgate.workspace.git.changes import diffs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
-    from swarmgate.workspace.git.diffs import Raw
+    from swarmgate.workspace.git.changes.diffs import Raw
     from swarmgate.workspace.git.driver import Driver
 
 _RULES = frozenset({b".gitignore", b".gitattributes"})

@@ -12,15 +12,15 @@ from swarmgate.engine.reports.outcome import EXIT_CODES, RunOutcome
 from swarmgate.errors import UsageError
 from swarmgate.journal.lock import forget_renamed
 from swarmgate.ledger.files.folder import SwarmFolder
-from swarmgate.server.runs import handed
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.model import Goal, Verb, Wanted
+from swarmgate.server.runs.work import handed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from swarmgate.engine.swarm import Swarm
-    from swarmgate.server.runs.session import Session
+    from swarmgate.server.runs.work.session import Session
 
 
 async def work(session: Session, goals: Goals, goal: Goal) -> int:

@@ -19,13 +19,13 @@ from swarmgate.errors import LedgerLocked, NotFound, Stopped
 from swarmgate.journal.lock import WriterLock, forget_renamed
 from swarmgate.project import Project
 from swarmgate.server.repositories.repositories import Repositories
-from swarmgate.server.runs import held, worked
 from swarmgate.server.runs.fleet import bound
 from swarmgate.server.runs.goals import Goals
 from swarmgate.server.runs.jobs import Jobs
 from swarmgate.server.runs.model import Ended, Wanted
 from swarmgate.server.runs.records import Records
-from swarmgate.server.runs.session import LOG, Session
+from swarmgate.server.runs.work import held, worked
+from swarmgate.server.runs.work.session import LOG, Session
 from swarmgate.server.telemetry.spans import exported
 
 _LARGEST_LOG = 1_000_000

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from swarmgate.workspace.git.hidden_files import hidden
+from swarmgate.workspace.git.concealed.hidden_files import hidden
 from swarmgate.workspace.git.repository import Repository
 
 Git = Callable[..., str]

@@ -52,7 +52,7 @@ _OF_OTHERS = (
     "jinja2.sandbox",
     "openai.resources.chat",
     "openai.types.responses",
-    "swarmgate.server.runs.worker",
+    "swarmgate.server.runs.work.worker",
     "tomlkit",
     "yaml",
 )

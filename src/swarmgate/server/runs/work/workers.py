@@ -18,11 +18,11 @@ from pathlib import Path
 
 from swarmgate.errors import UsageError
 from swarmgate.journal.lock import live_owner
-from swarmgate.server.runs import worker
-from swarmgate.server.runs.worker import Kind, Setup
+from swarmgate.server.runs.work import worker
+from swarmgate.server.runs.work.worker import Kind, Setup
 from swarmgate.workspace.process.detached import Foreign
 
-_LOADED = "swarmgate.server.runs.preloaded"
+_LOADED = "swarmgate.server.runs.work.preloaded"
 _POLL_S = 0.2
 """How often a worker is looked at that is not this server's child."""
 

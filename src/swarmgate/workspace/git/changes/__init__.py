@@ -1,0 +1,1 @@
+"""What changed between trees, shown by file, brought back, and taken back."""
