@@ -91,7 +91,7 @@ def project(root: Path, files: dict[str, str]) -> Context:
     command = f"{sys.executable} -m pytest -q -p no:cacheprovider"
     tests: dict[str, Any] = {"command": command, "timeout_s": TIME_LIMIT_S}
     return build(
-        Project(root, environ={}, flags={"tests": tests}),
+        Project(root, environ={}, flags={"tests": tests, "commands": {"env": ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]}}),
         repository=Repository.discover(root),
         ledger=Ledger.read(SwarmFolder(root)),
     )

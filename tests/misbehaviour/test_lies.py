@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.confined import runner
+from tests.confined import NO_PLUGINS, runner
 from tests.misbehaviour.case import case
 from tests.misbehaviour.conftest import Scene, verdict
 from tests.project import Project, engineer, part, plan, rule
@@ -211,7 +211,7 @@ async def measured(repo: Path, files: dict[str, str]) -> TestRun:
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """The inner pytest starts without its plugins, which is five times faster."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv(NO_PLUGINS, "1")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.confined import runner
+from tests.confined import NO_PLUGINS, runner
 
 from swarmgate.domain.review.evidence import TestRun
 from swarmgate.workspace.checkout.checkout import checked_out
@@ -23,7 +23,7 @@ from swarmgate.workspace.test_runs.lost_tests import lost
 from swarmgate.workspace.test_runs.suite import run_tests
 
 PYTHON = shlex.quote(sys.executable)
-PYTEST = f"{PYTHON} -m pytest -p no:asyncio -p no:hypothesispytest"
+PYTEST = f"{PYTHON} -m pytest"
 UNITTEST = f"{PYTHON} -m unittest"
 HOME = os.environ["HOME"]
 GOOD = "def test_a(): pass\n\ndef test_b(): pass\n"
@@ -35,7 +35,8 @@ CASE = (
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(NO_PLUGINS, "1")
     (tmp_path / "tests").mkdir()
     (tmp_path / "pytest.ini").write_text("[pytest]\npythonpath = .\n")
     (tmp_path / "app.py").write_text("def one(): return 1\n")
@@ -223,7 +224,7 @@ async def test_an_honest_and_strict_suite_of_pytest_sees_nothing_of_it(root: Pat
             "tests/deep/test_classes.py": CLASSES,
         },
     )
-    done = await ran(root, PYTEST + " -p no:xdist")
+    done = await ran(root, PYTEST)
     assert done.green, done.output
     assert (done.passed, done.failed, done.skipped) == (5, 0, 1)
     assert sorted(done.names) == [
@@ -245,19 +246,19 @@ async def test_an_honest_and_strict_suite_of_pytest_sees_nothing_of_it(root: Pat
 @pytest.mark.slow
 async def test_workers_of_xdist_have_canaries_of_their_own(root: Path) -> None:
     written(root, {f"tests/test_{name}.py": GOOD for name in "abcd"})
-    done = await ran(root, PYTEST + " -n 2 -x -q")
+    done = await ran(root, PYTEST + " -p xdist -n 2 -x -q")
     assert (done.green, done.passed, had_canaries(done)) == (True, 8, True), done.output
     written(root, {"conftest.py": "def pytest_pyfunc_call(pyfuncitem): return True\n"})
-    assert "tampered" in (await ran(root, PYTEST + " -n 2 -x -q")).reason
+    assert "tampered" in (await ran(root, PYTEST + " -p xdist -n 2 -x -q")).reason
 
 
 @pytest.mark.slow
 async def test_runs_that_fail_say_so_as_ever(root: Path) -> None:
     written(root, {"tests/test_app.py": BAD, "tests/test_more.py": GOOD})
-    done = await ran(root, PYTEST + " -p no:xdist")
+    done = await ran(root, PYTEST)
     assert (done.exit_code, done.passed, done.failed, done.problem) == (1, 3, 1, "")
     assert done.failures == ("tests/test_app.py::test_bad",)
-    stopped = await ran(root, PYTEST + " -p no:xdist -x")
+    stopped = await ran(root, PYTEST + " -x")
     assert (stopped.exit_code, stopped.passed, stopped.failed, stopped.problem) == (1, 1, 1, "")
 
 

@@ -10,16 +10,17 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.confined import runner
+from tests.confined import NO_PLUGINS, runner
 
 from swarmgate.workspace.test_runs import junit
 from swarmgate.workspace.test_runs.suite import run_tests, runner_of, with_paths
 
-PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q -c pytest.ini -p no:asyncio -p no:xdist -p no:hypothesispytest"
+PYTEST = f"{shlex.quote(sys.executable)} -m pytest -q -c pytest.ini"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(NO_PLUGINS, "1")
     (tmp_path / "tests").mkdir()
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "tests/test_good.py").write_text("def test_a(): pass\n\ndef test_b(): pass\n")

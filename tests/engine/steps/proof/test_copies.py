@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.confined import NO_PLUGINS
 
 from swarmgate.config import ProjectTests
 from swarmgate.domain.guard import Effect
@@ -24,7 +25,7 @@ from swarmgate.project import Project
 from swarmgate.workspace.git.repository import Repository
 from swarmgate.workspace.test_runs.suites import suites_of
 
-COMMAND = f"{sys.executable} -m pytest -q -p no:asyncio -p no:xdist -p no:hypothesispytest"
+COMMAND = f"{sys.executable} -m pytest -q"
 OLD, NEW = "VALUE = 1\n", "VALUE = 2\n"
 IDLE = "def test_idle():\n    assert 1 + 1 == 2\n"
 REAL = "import mod\n\n\ndef test_real():\n    assert mod.VALUE == 2\n"
@@ -54,7 +55,7 @@ Judge = Callable[..., Awaitable[Answer]]
 @pytest.fixture
 def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judge:
     """Gives the answer for a change from `mod.py` with OLD to these files."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv(NO_PLUGINS, "1")
     root = tmp_path / "project"
     write(
         root, {"mod.py": OLD, "tests/conftest.py": "import sys\n\nsys.path.insert(0, '.')\n", ".gitignore": "*.pyc\n"}
@@ -86,7 +87,9 @@ def write(root: Path, files: Mapping[str, str | bytes]) -> None:
 def context(root: Path, writable: Path) -> Context:
     tests = {"command": COMMAND, "timeout_s": 60}
     return build(
-        Project(root, environ={}, flags={"tests": tests, "commands": {"writable": [str(writable)]}}),
+        Project(
+            root, environ={}, flags={"tests": tests, "commands": {"writable": [str(writable)], "env": [NO_PLUGINS]}}
+        ),
         repository=Repository.discover(root),
         ledger=Ledger.read(SwarmFolder(root)),
     )

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import pytest
+from tests.confined import NO_PLUGINS
 from tests.engine.steps.proof.test_copies import COMMAND, context, write
 from tests.misbehaviour.case import case
 
@@ -33,7 +34,7 @@ Judge = Callable[..., Awaitable[Answer]]
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     """A repository with a module and a test of it."""
-    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv(NO_PLUGINS, "1")
     root = tmp_path / "project"
     conftest = "import sys\n\nsys.path.insert(0, '.')\n"
     write(
