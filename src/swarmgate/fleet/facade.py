@@ -455,8 +455,10 @@ class Fleet:
             SwarmError: there is no database, or it is away, or the extra `fleet` is not installed.
         """
         if summary.standing.open:
-            with database.line(self.config.fleet.database) as app:
-                Jobs(app).enqueue(place(goal, summary, retry_s=self.config.fleet.retry_s))
+            settings = self.config.fleet
+            with database.line(settings.database) as app, database.connected(settings.database) as connection:
+                now = database.clock(connection)
+                Jobs(app).enqueue(place(goal, summary, now=now, retry_s=settings.retry_s))
 
     def _line(self) -> tuple[dict[str, Listed], dict[str, outcomes.Noted], tuple[WorkerRow, ...], str]:
         url = self.config.fleet.database

@@ -51,6 +51,23 @@ def test_only_what_is_not_in_line_is_put_there(jobs: Jobs) -> None:
     assert jobs.listed()[OTHER.lock].queue == "large"
 
 
+def test_a_process_that_stops_in_the_middle_of_a_transaction_holds_nobody_up(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "SILENT_S", 0.3)
+
+    def stopped() -> None:
+        with queue.connected(database) as connection:
+            connection.execute("BEGIN")
+            connection.execute("LOCK TABLE swarm_workers")
+            with queue.connected(database) as other:
+                Register(other, "w1", queues=["default"], labels=[]).beat("")
+            connection.execute("COMMIT")
+
+    with pytest.raises(QueueAway, match="idle-in-transaction"):
+        stopped()
+
+
 async def _fetched(address: str, queues: list[str]) -> list[str]:
     """The goals that a worker is given, one after the other, while it ends none."""
     async with queue.opened(address) as app:
@@ -143,9 +160,7 @@ def test_a_token_that_nobody_renews_runs_out(database: str) -> None:
 
 
 def test_a_goal_that_waits_for_a_limit_begins_at_its_end() -> None:
-    until = SOON.isoformat()
-    assert due_at(Summary(standing=Standing.LIMIT, until=until), retry_s=1) == SOON
-    assert due_at(Summary(standing=Standing.DUE), retry_s=1) is None
-    later = due_at(Summary(standing=Standing.ENDPOINT), retry_s=60)
-    assert later
-    assert later > datetime.now(UTC)
+    now = datetime(2030, 1, 1, tzinfo=UTC)
+    assert due_at(Summary(standing=Standing.LIMIT, until=SOON.isoformat()), now=now, retry_s=1) == SOON
+    assert due_at(Summary(standing=Standing.DUE), now=now, retry_s=1) is None
+    assert due_at(Summary(standing=Standing.ENDPOINT), now=now, retry_s=60) == now + timedelta(minutes=1)

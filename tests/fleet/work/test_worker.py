@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.fleet.machines import Machines, entries
 from tests.fleet.postgres import Server
+from tests.fleet.storms import CLOCK
 from tests.project import plan, rule, save, task, until
 
 from swarmgate.fleet.facade import GoalRow
@@ -150,6 +151,20 @@ def test_who_works_on_a_goal_is_not_disturbed_by_a_line_that_is_built_anew(machi
     machines.wait("done")
     leases = [line["event"] for line in machines.remote.lines(goal) if line["event"]["type"] == "lease_taken"]
     assert [(each["epoch"], each["worker"]) for each in leases] == [(1, "w0")]
+
+
+@pytest.mark.skipif(not CLOCK.exists(), reason="there is no libfaketime here")
+def test_a_worker_whose_clock_is_an_hour_fast_has_nobody_wait_for_it(machines: Machines) -> None:
+    machines.remote.project.play(plan("1.1"))
+    machines.configure(approve=ALONE, patience_s=0)
+    machines.fleet.submit("Add parts")
+    machines.fleet.rebuild()
+    away = machines.remote.path.with_name("away.git")
+    machines.remote.path.rename(away)
+    machines.start(LD_PRELOAD=str(CLOCK), FAKETIME="+1h")
+    until(lambda: "away" in machines.said())
+    away.rename(machines.remote.path)
+    machines.wait("done", 120)
 
 
 def test_as_many_goals_use_a_provider_at_once_as_the_settings_say(machines: Machines) -> None:

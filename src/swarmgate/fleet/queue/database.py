@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,9 @@ _LOCK = 7_215_001
 _CONNECT_S = 10
 _AWAY_S = 600.0
 """Seconds in which a worker's connection comes back by itself; then it begins anew."""
+SILENT_S = 15.0
+"""Seconds without a word after which the server ends a transaction: a process that was stopped in the middle of one, as
+on a machine that sleeps, would hold up every other worker. Nothing here takes more than milliseconds."""
 OWN_TABLES = """
 CREATE TABLE IF NOT EXISTS swarm_workers (
     name text PRIMARY KEY, queues text[] NOT NULL, labels text[] NOT NULL, version text NOT NULL, host text NOT NULL,
@@ -80,6 +84,7 @@ def connected(database: str) -> Iterator[psycopg.Connection[DictRow]]:
     with _away():
         connection = psycopg.connect(database, autocommit=True, row_factory=dict_row, connect_timeout=_CONNECT_S)
     with contextlib.closing(connection), _away():
+        connection.execute(_silent())
         _require_tables(connection)
         yield connection
 
@@ -105,6 +110,12 @@ def prepared(database: str) -> bool:
     """
     with connected(database) as connection:
         return not filled(connection)
+
+
+def clock(connection: psycopg.Connection[Any]) -> datetime:
+    """The time by the database's clock, which says when a job is due: those of the machines may be wrong by hours."""
+    found = connection.execute("SELECT now() AS time").fetchone()
+    return found["time"] if found else datetime.now(UTC)
 
 
 def filled(connection: psycopg.Connection[Any]) -> bool:
@@ -138,6 +149,20 @@ def _require_tables(connection: psycopg.Connection[Any]) -> None:
         connection.execute(OWN_TABLES.encode())
 
 
+def _silent() -> bytes:
+    return f"SET idle_in_transaction_session_timeout = {SILENT_S * 1000:.0f}".encode()
+
+
+def _bounded(connection: psycopg.Connection[Any]) -> None:
+    connection.execute(_silent())
+    connection.commit()
+
+
+async def _bounded_too(connection: psycopg.AsyncConnection[Any]) -> None:
+    await connection.execute(_silent())
+    await connection.commit()
+
+
 @contextlib.contextmanager
 def line(database: str) -> Iterator[procrastinate.App]:
     """Procrastinate for who only puts goals in line, and looks.
@@ -151,7 +176,7 @@ def line(database: str) -> Iterator[procrastinate.App]:
     with connected(database):
         pass  # it is there, and has all tables
     connector = procrastinate.SyncPsycopgConnector(
-        conninfo=database, min_size=1, max_size=1, kwargs={"connect_timeout": _CONNECT_S}
+        conninfo=database, min_size=1, max_size=1, kwargs={"connect_timeout": _CONNECT_S}, configure=_bounded
     )
     try:
         with procrastinate.App(connector=connector).open() as app:
@@ -177,6 +202,7 @@ async def opened(database: str) -> AsyncIterator[procrastinate.App]:
         max_size=4,
         timeout=_AWAY_S,
         kwargs={"connect_timeout": _CONNECT_S},
+        configure=_bounded_too,
     )
     app = procrastinate.App(connector=connector)
     try:

@@ -24,7 +24,10 @@ _TRIES = 3
 
 
 class Place(NamedTuple):
-    """A goal's place in line: the class of workers, its priority, and when it may begin (None: at once)."""
+    """A goal's place in line: the class of workers, its priority, and when it may begin (None: at once).
+
+    The time is by the clock of the database, which compares it with its own.
+    """
 
     goal: Goal
     queue: str
@@ -147,9 +150,9 @@ def waiting(connection: psycopg.Connection[Any]) -> int:
     return int(row["many"]) if row else 0
 
 
-def due_at(summary: Summary, *, retry_s: float) -> datetime | None:
+def due_at(summary: Summary, *, now: datetime, retry_s: float) -> datetime | None:
     """From when on a goal may be worked on; None: at once."""
-    soon = datetime.now(UTC) + timedelta(seconds=retry_s)
+    soon = now + timedelta(seconds=retry_s)
     if summary.standing is Standing.ENDPOINT:
         return soon
     if summary.standing is Standing.LIMIT:

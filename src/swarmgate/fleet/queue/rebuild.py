@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from swarmgate.fleet.goals.summaries import summaries
@@ -34,9 +34,10 @@ def rebuild(url: str, sites: Iterable[Site], *, retry_s: float, heartbeat_s: flo
     found = {goal: summary for site in sites for goal, summary in summaries(site).items()}
     goals = {goal: summary for goal, summary in found.items() if summary.standing.open}
     with database.line(url) as app, database.connected(url) as connection:
-        soon = None if database.filled(connection) else datetime.now(UTC) + timedelta(seconds=2 * heartbeat_s)
+        now = database.clock(connection)
+        soon = None if database.filled(connection) else now + timedelta(seconds=2 * heartbeat_s)
         places = [
-            _not_before(place(goal, summary, retry_s=retry_s), soon if summary.epoch else None)
+            _not_before(place(goal, summary, now=now, retry_s=retry_s), soon if summary.epoch else None)
             for goal, summary in goals.items()
         ]
         put = Jobs(app).enqueue_many(places)
@@ -48,6 +49,6 @@ def _not_before(found: Place, time: datetime | None) -> Place:
     return found if time is None or (found.at and found.at > time) else found._replace(at=time)
 
 
-def place(goal: Goal, summary: Summary, *, retry_s: float) -> Place:
-    """The place of a goal in line."""
-    return Place(goal, summary.queue, summary.priority, due_at(summary, retry_s=retry_s))
+def place(goal: Goal, summary: Summary, *, now: datetime, retry_s: float) -> Place:
+    """The place of a goal in line, at a time by the database's clock."""
+    return Place(goal, summary.queue, summary.priority, due_at(summary, now=now, retry_s=retry_s))

@@ -229,8 +229,7 @@ class Worker:
         self.tell(noted.standing, named.lock, noted.why)
         await asyncio.to_thread(self._note, named, noted.model_copy(update={"seconds": seconds}))
         if again_s is not None:
-            at = datetime.now(UTC) + timedelta(seconds=again_s) if again_s > 0 else None
-            await _put(context.app, place._replace(at=at))
+            await _put(context.app, place, after_s=again_s)
 
     async def _worked(self, goal: Goal) -> tuple[Noted, float | None]:
         """What came of the work at a goal, and after how many seconds it is taken up again; None: not by itself."""
@@ -334,9 +333,13 @@ def told(environ: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in environ.items() if not key.upper().startswith(_OWN)}
 
 
-async def _put(app: procrastinate.App, place: Place) -> None:
+async def _put(app: procrastinate.App, place: Place, *, after_s: float = 0.0) -> None:
+    """Puts a goal in line, to be taken up after so many seconds, whatever this machine's clock says."""
     from procrastinate.exceptions import AlreadyEnqueued  # noqa: PLC0415 - late: of the extra
 
+    if after_s > 0:
+        now = (await app.connector.execute_query_one_async("SELECT now() AS time"))["time"]
+        place = place._replace(at=now + timedelta(seconds=after_s))
     with contextlib.suppress(AlreadyEnqueued):
         await deferred(app, place).defer_async(repo=place.goal.repo, goal=place.goal.id)
 
