@@ -32,20 +32,21 @@ BLOWS: list[Callable[[Storm], None]] = [
 def main(blows: int = 100, seed: int = 1) -> int:
     chance = random.Random(seed)  # noqa: S311 - no secret
     with fleet(TASKS) as (machines, server):
-        storm = Storm(machines, server, submitted(machines, max(4, blows // 4)), TASKS, chance)
+        storm = Storm(machines, server, submitted(machines, WORKERS), TASKS, chance)
         skewed = {"LD_PRELOAD": str(CLOCK), "FAKETIME": "+1h"}
         for number in range(WORKERS):
             machines.start(**(skewed if number == 0 and CLOCK.exists() else {}))
         began, struck = time.monotonic(), 0
-        try:
-            for number in range(blows):
-                if number == blows // 2:
-                    old_worker(machines, "0.0.9")
-                time.sleep(chance.uniform(0, 2))
+        while struck < blows:
+            time.sleep(chance.uniform(0, 2))
+            try:
                 chance.choice(BLOWS)(storm)
-                struck += 1
-        except Calm:
-            print(f"all goals were done after {struck} blows")
+            except Calm:  # all goals are done
+                storm.goals += submitted(machines, WORKERS)
+                continue
+            struck += 1
+            if struck == blows // 2:
+                old_worker(machines, "0.0.9")
         machines.wait("done", 900)
         print(f"{struck} blows, {len(storm.goals)} goals, {time.monotonic() - began:.0f} s\n")
         rows: list[list[object]] = [

@@ -200,6 +200,7 @@ def test_an_endpoint_that_is_down_is_exit_code_5(measured: Project, fixtures: Pa
     assert "failed for good" in found["partial"]
 
 
+@pytest.mark.slow
 def test_fewer_arms_compare_what_there_is(measured: Project, server: JudgesServer, fixtures: Path) -> None:
     found = measured.json(*verb(fixtures, "--repeats", "1", "--arms", "debate,single", "--limit", "4"))
     assert [each["second"] for each in found["comparisons"]] == ["single"]

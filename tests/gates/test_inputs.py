@@ -47,6 +47,7 @@ def test_gates_of_form_leave_them_and_count_them(project: Project, gate: str) ->
         assert project.gate(gate).status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 def test_a_scan_for_weaknesses_is_no_error_over_them(project: Project) -> None:
     project.write("tests/data/broken.py", "def f(:\n")
     project.write("tests/data/evil.py", "import subprocess\n\nsubprocess.call(input(), shell=True)\n")

@@ -88,6 +88,7 @@ async def test_a_usable_reply_starts_the_count_anew(make_agent: OpenDesk, say: S
     assert await coding(agent, task) == "done"
 
 
+@pytest.mark.slow
 async def test_the_number_of_calls_is_bounded(make_agent: OpenDesk, say: Say, task: Task) -> None:
     agent, model = make_agent(*(say("search", pattern=f"x{number}") for number in range(99)))
     with pytest.raises(NoUsableReply, match="within 12 model calls"):

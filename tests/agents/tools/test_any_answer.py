@@ -83,6 +83,7 @@ async def _coded(repo: Path, task: Task, replies: list[dict[str, Any]], kept: li
             await model.aclose()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tools", [True, False], ids=["native tools", "json in text"])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=25)
 @given(replies=_REPLIES)

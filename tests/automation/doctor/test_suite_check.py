@@ -127,6 +127,7 @@ def test_nothing_of_a_strange_project_runs_with_the_users_rights(project: Projec
     assert not mark.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_node_is_run(project: Project) -> None:
     text = 'const test = require("node:test");\ntest("adds", () => {});\n'

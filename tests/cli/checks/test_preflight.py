@@ -40,6 +40,7 @@ def test_what_stops_nothing_is_a_warning(project: Project) -> None:
     assert "F401" in shown
 
 
+@pytest.mark.slow
 def test_json_has_every_check(project: Project) -> None:
     project.planned()
     report = project.json("preflight")

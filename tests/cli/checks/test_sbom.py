@@ -136,6 +136,7 @@ def test_outside_of_a_repository(tmp_path: Path) -> None:
     assert "is not in a git repository" in Project(tmp_path).swarm("sbom", exits=2).stderr
 
 
+@pytest.mark.slow
 def test_unlocked_dependencies_get_the_versions_that_are_installed(project: Project) -> None:
     project.write("requirements.txt", "Rich>=13\nattrs==24.2.0\nhttpx\nsix==1.*\n")
     environment(

@@ -217,6 +217,7 @@ def test_a_filter_holds_for_new_ones_too(project: Project) -> None:
     assert followed.interrupted() == 130
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_ends_it(project: Project) -> None:
     process = project.start("events", "--follow")
     assert process.stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -86,6 +87,7 @@ def played(people: Cast, mode: Mode, before: list[DiscussionRound], data: st.Dat
     return held.model_copy(update={"measured": measured(held, before)})
 
 
+@pytest.mark.slow
 @given(data=st.data(), mode=st.sampled_from(Mode), more=st.booleans())
 @settings(max_examples=15)
 def test_any_answers_make_sound_rounds_within_their_bounds(data: st.DataObject, mode: Mode, *, more: bool) -> None:

@@ -138,6 +138,7 @@ def test_what_is_doubtful_is_told_before_the_first_call(home: Path, server: Judg
     assert setup_of("l/a,l/b", "single").repeats == 4
 
 
+@pytest.mark.slow
 def test_an_item_that_does_not_fit_is_named_before_the_first_call(home: Path, server: JudgesServer) -> None:
     path = written(home, 4)
     path.write_text(path.read_text().replace("Design number 3.", "Design number 3. " + "x " * 500_000))

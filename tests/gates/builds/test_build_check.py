@@ -399,6 +399,7 @@ def test_a_rule_that_the_base_breaks_everywhere_informs(project: Project, fake: 
     assert project.gate("build_check").status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 def test_an_unneeded_comment_informs_where_the_file_had_one(project: Project, fake: Callable[[str, str], None]) -> None:
     line = "x = 1  # type: ignore\n"
     project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "a.py": line, "b.py": "x = 1\n"})
@@ -411,6 +412,7 @@ def test_an_unneeded_comment_informs_where_the_file_had_one(project: Project, fa
     assert project.gate("build_check").status is GateStatus.FAIL
 
 
+@pytest.mark.slow
 def test_an_import_that_the_code_expects_to_fail_informs(project: Project, fake: Callable[[str, str], None]) -> None:
     project.commit_files({"mypy.ini": "[mypy]\nfiles = .\n", "a.py": "x = 1\n"})
     project.write("a.py", "try:\n    from types import Union\nexcept ImportError:\n    Union = None\nx = 1\n")

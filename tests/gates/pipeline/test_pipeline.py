@@ -33,6 +33,7 @@ def command(*argv: str, **keys: Any) -> GateDefinition:
     return GateDefinition.model_validate({"id": "mine", "title": "Mine", "command": argv, **keys})
 
 
+@pytest.mark.slow
 def test_a_clean_change_passes_every_gate(project: Project) -> None:
     project.write("src/app.py", "def one() -> int:\n    return 1\n")
     project.write("settings.toml", "a = 1\n")
@@ -94,6 +95,7 @@ def test_a_change_that_only_deletes_passes_by_the_diff(project: Project) -> None
     assert by_gate["lint_check"].reason == "the change only deletes files"
 
 
+@pytest.mark.slow
 def test_skip_only_and_unknown_names(project: Project) -> None:
     project.write("a.py", "x = 1\n")
     results = {result.gate: result for result in project.run(skip=("lint_check",)).results}
@@ -105,6 +107,7 @@ def test_skip_only_and_unknown_names(project: Project) -> None:
     assert "lint_check" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_a_disabled_gate_says_so(project: Project) -> None:
     project.write("a.py", "TOKEN = 1  # TODO: x\n")
     project.write(".swarm/gates/placeholder_scan.toml", "enabled = false")
@@ -254,6 +257,7 @@ def test_a_fix_outside_the_change_is_an_error(project: Project) -> None:
     assert "no part of the change: README.md" in result.reason
 
 
+@pytest.mark.slow
 def test_a_file_deleted_while_scanned(project: Project) -> None:
     place = project.write("a.py", "import os\n")
     vanish = command("rm", str(place))
@@ -275,6 +279,7 @@ def test_odd_names(project: Project, name: str) -> None:
     assert [finding.path for finding in by_gate["placeholder_scan"].findings] == [name]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.uname().sysname == "Darwin", reason="macOS refuses names that are not UTF-8")
 def test_a_name_that_is_not_utf8(project: Project) -> None:
     (project.root / os.fsdecode(b"caf\xe9.py")).write_bytes(b"x = undefined_name\n")
@@ -313,6 +318,7 @@ def test_what_is_required_and_was_not_checked_is_an_error(project: Project) -> N
     assert project.gate("build_check", **required).status is GateStatus.SKIP, "there is nothing to check"
 
 
+@pytest.mark.slow
 def test_a_gate_that_is_left_out_is_told_and_where_it_is_required_an_error(project: Project) -> None:
     project.write("a.py", "x = 1\n")
     report = project.run(skip=("secret_scan", "build_check", "lint_fix"))

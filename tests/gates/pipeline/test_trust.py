@@ -78,6 +78,7 @@ def test_nor_do_attributes_new_or_old(project: Project) -> None:
     assert {each.path for each in scanned(project, "sast_scan").findings} == {"src/made.py", "lib/made.py"}
 
 
+@pytest.mark.slow
 def test_a_vendored_file_that_is_edited_answers_for_what_is_new(project: Project) -> None:
     project.commit_files({"vendor/x.py": WEAK})
     project.write("vendor/x.py", WEAK + "\n\ndef later(text):\n    return hashlib.sha1(text).hexdigest()\n")
@@ -104,6 +105,7 @@ def test_a_large_bundle_that_a_build_rewrites_is_left_out_and_told_and_a_new_one
     assert blocking(scanned(project, "sast_scan")) == {"dist/other.js"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("to", ["vendor/lib/y.py", "third_party/x.py", "src/x.py"])
 def test_what_was_there_under_another_name_blocks_nowhere(project: Project, to: str) -> None:
     project.commit_files({"vendor/x.py": WEAK, "vendor/api_pb2.py": "X = 1\n"})

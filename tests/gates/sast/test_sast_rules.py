@@ -117,6 +117,7 @@ def test_every_rule_has_both_kinds_of_sample(language: str, least: int) -> None:
         assert {rule for _, _, rule in marks(language, kind)} == names
 
 
+@pytest.mark.slow
 def test_the_engine_takes_every_rule_that_ships(tmp_path: Path) -> None:
     """A rule that the engine cannot read is an error of the scan, never a rule less."""
     words = " ".join(word for path in (SAMPLES / "python").iterdir() for word in sorted(words_of(path.read_text())))

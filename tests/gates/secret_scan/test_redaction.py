@@ -42,6 +42,7 @@ def rendered(report: GateReport) -> str:
     return "".join(render(form, report, "a change") for form in FORMATS)
 
 
+@pytest.mark.slow
 def test_a_hard_coded_password_is_found_and_not_shown(project: Project) -> None:
     project.write("a.py", WEAK)
     result = project.gate("sast_scan", fix=False)

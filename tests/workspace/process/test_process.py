@@ -151,6 +151,7 @@ async def test_output_within_the_limit_is_whole(tmp_path: Path, limit: int) -> N
     assert done.stdout == text
 
 
+@pytest.mark.slow
 async def test_a_flood_of_output_is_held_in_bounded_memory(tmp_path: Path) -> None:
     script = (
         "import asyncio, pathlib, resource\n"
@@ -220,6 +221,7 @@ while time.process_time() < 0.25:
 """Computes a quarter of the time, as on a machine on which others compute too."""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system tells what a program uses")
 @pytest.mark.parametrize(("limit", "late"), [(0.4, False), (0.1, True)])
 async def test_a_program_that_is_at_work_has_its_limit_of_the_processor(

@@ -218,6 +218,7 @@ def test_daemons_are_not_reached_by_their_sockets(cage: Cage, tmp_path: Path, ne
             letters.recv(1)
 
 
+@pytest.mark.slow
 def test_hard_links_lead_nowhere(cage: Cage, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("mine")
@@ -530,6 +531,7 @@ def test_families_of_sockets_that_no_namespace_holds_are_refused(cage: Cage, net
         assert made <= (allowed if network else set())
 
 
+@pytest.mark.slow
 def test_processes_of_one_program_work_together(cage: Cage) -> None:
     script = (
         "import multiprocessing as m\nfrom multiprocessing.shared_memory import SharedMemory\n\n\n"

@@ -91,6 +91,7 @@ def test_a_file_that_a_scanner_cannot_read_is_its_error(project: Project) -> Non
     assert [finding.path for finding in result.findings if finding.severity is Severity.HIGH] == ["b.py"]
 
 
+@pytest.mark.slow
 def test_a_file_without_a_word_of_a_weakness_that_does_not_parse_is_an_error_too(project: Project) -> None:
     project.write("a.py", "print 'x'\n")
     result = project.gate("sast_scan")

@@ -194,6 +194,7 @@ def apply(root: Path, edits: list[tuple[str, str, int]]) -> None:
             place.chmod(0o755 if number % 2 else 0o644)
 
 
+@pytest.mark.slow
 @settings(
     max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
