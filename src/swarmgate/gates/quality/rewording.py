@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,7 @@ def found(file: SourceFile) -> Iterator[Reworded]:
     before, after = _functions(file.was), _functions(file.now)
     for name, old in before.items():
         new = after.get(name)
-        if new is None or old.words == new.words or _code(old.node) != _code(new.node):
+        if new is None or old.words == new.words or not _same(old.node, new.node):
             continue
         kept = set(new.words)
         if lost := sum(line not in kept for line in old.words):
@@ -75,16 +74,30 @@ def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, ast.Function
             yield from _definitions(child, prefix)
 
 
-def _code(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What the function does, without its docstring and those of definitions in it; layout and comments are nothing."""
-    return ast.dump(_Undocumented().visit(deepcopy(node)))  # all gates share the tree
+def _same(old: object, new: object) -> bool:
+    """Whether two nodes do the same: docstrings of theirs and of definitions in them, layout and comments are nothing.
+
+    Nothing is copied or changed, as other gates read the same trees at this moment, and no depth is too deep.
+    """
+    pairs = [(old, new)]
+    while pairs:
+        before, after = pairs.pop()
+        if type(before) is not type(after):
+            return False
+        if isinstance(before, ast.AST) and isinstance(after, ast.AST):
+            pairs.extend((_part(before, name), _part(after, name)) for name in before._fields)
+        elif isinstance(before, list) and isinstance(after, list):
+            if len(before) != len(after):
+                return False
+            pairs.extend(zip(before, after, strict=True))
+        elif before != after:
+            return False
+    return True
 
 
-class _Undocumented(ast.NodeTransformer):
-    """Takes docstrings out of definitions."""
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        super().generic_visit(node)
-        if isinstance(node, (*_DEFINITIONS, ast.ClassDef)) and ast.get_docstring(node, clean=False) is not None:
-            node.body = node.body[1:] or [ast.Pass()]
-        return node
+def _part(node: ast.AST, name: str) -> object:
+    """What stands in a field of a node; a body without its docstring."""
+    if name == "body" and isinstance(node, (*_DEFINITIONS, ast.ClassDef)):
+        documented = ast.get_docstring(node, clean=False) is not None
+        return (node.body[1:] or [ast.Pass()]) if documented else node.body
+    return getattr(node, name, None)
