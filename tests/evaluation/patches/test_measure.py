@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.confined import NO_PLUGINS
 
 from swarmgate.config import Config
 from swarmgate.errors import UsageError
@@ -29,8 +30,12 @@ WRONG = "def double(number: int) -> int:\n    return 3 * number\n"
 NEW_TEST = "from lib import double\n\n\ndef test_double_of_three():\n    assert double(3) == 6\n"
 
 
+CONFIG = Config.model_validate({"commands": {"env": [NO_PLUGINS]}})
+
+
 @pytest.fixture
-def clone(tmp_path: Path, git: Git) -> Path:
+def clone(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(NO_PLUGINS, "1")
     place = tmp_path / "clones" / "o__r"
     place.mkdir(parents=True)
     git(place, "init", "--quiet")
@@ -71,7 +76,7 @@ def test_gates_block_what_a_program_can_see_and_rows_are_kept(clone: Path, git: 
 
     def run() -> dict[str, str]:
         report = measure(
-            patches, clone.parent, [Arm.GATES], config=Config(), out=tmp_path / "out",
+            patches, clone.parent, [Arm.GATES], config=CONFIG, out=tmp_path / "out",
             on_row=lambda row, *_: told.append(row.id),
         )  # fmt: skip
         return {row.id: row.blocked for row in report.rows}
@@ -91,7 +96,7 @@ def test_gates_block_what_a_program_can_see_and_rows_are_kept(clone: Path, git: 
 @pytest.mark.slow
 def test_hidden_tests_reject_what_existing_tests_let_in(clone: Path, git: Git, tmp_path: Path) -> None:
     sly = _patch(clone, git, "a-1", LIB.replace("number + number", "4"), "wrong", test_patch=_hidden())
-    report = measure((sly,), clone.parent, [Arm.TESTS, Arm.PROOF], config=Config(), jobs=2, out=tmp_path / "out")
+    report = measure((sly,), clone.parent, [Arm.TESTS, Arm.PROOF], config=CONFIG, jobs=2, out=tmp_path / "out")
     assert {row.arm: row.blocked for row in report.rows} == {Arm.TESTS: "", Arm.PROOF: "tests"}
 
 
@@ -101,7 +106,7 @@ def test_hidden_tests_replace_what_the_patch_made_of_their_files(clone: Path, gi
     right = _patch(clone, git, "a-1", RIGHT, "right", test_patch=_hidden())
     both = f"{right.patch}\n--- /dev/null\n+++ b/test_more.py\n@@ -0,0 +1,2 @@\n{_added(own)}"
     patches = (right.model_copy(update={"patch": both}),)
-    report = measure(patches, clone.parent, [Arm.PROOF], config=Config(), out=tmp_path / "out")
+    report = measure(patches, clone.parent, [Arm.PROOF], config=CONFIG, out=tmp_path / "out")
     assert [(row.trouble, row.blocked) for row in report.rows] == [("", "tests prove nothing")]
 
 
@@ -115,18 +120,18 @@ def test_neither_a_test_that_was_red_before_nor_the_lack_of_new_ones_blocks(
     git(clone, "commit", "--quiet", "-m", "red")
     long = RIGHT + "".join(f"_SIZE_{number} = {number}\n" for number in range(60))
     patches = (_patch(clone, git, "a-1", long, "right"), _patch(clone, git, "a-2", WRONG, "wrong"))
-    report = measure(patches, clone.parent, [Arm.TESTS], config=Config(), out=tmp_path / "out")
+    report = measure(patches, clone.parent, [Arm.TESTS], config=CONFIG, out=tmp_path / "out")
     assert {row.id: row.blocked for row in report.rows} == {"a-1": "", "a-2": "tests"}
 
 
 def test_what_cannot_be_replayed_is_told_and_counts_nowhere(clone: Path, git: Git, tmp_path: Path) -> None:
     lost = _patch(clone, git, "a-1", RIGHT, "right", base="2" * 40)
     elsewhere = _patch(clone, git, "a-2", RIGHT, "right", repo="o/other")
-    report = measure((lost, elsewhere), clone.parent, [Arm.GATES], config=Config(), out=tmp_path / "out")
+    report = measure((lost, elsewhere), clone.parent, [Arm.GATES], config=CONFIG, out=tmp_path / "out")
     assert set(report.untried) == {"gates: the clone of o/r lacks its base", "gates: no clone of o/other"}
     assert report.arms == ()
     with pytest.raises(UsageError, match="holds no clone of o/other"):
-        measure((elsewhere,), clone.parent, [Arm.GATES], config=Config(), out=tmp_path / "out")
+        measure((elsewhere,), clone.parent, [Arm.GATES], config=CONFIG, out=tmp_path / "out")
 
 
 def test_a_sample_is_of_each_model_and_label(clone: Path, git: Git) -> None:
