@@ -54,7 +54,9 @@ def test_with_yes_it_plays_to_its_end_and_every_step_is_a_span(
 ) -> None:
     with (
         collecting() as collector,
-        served(home, "--demo", "--yes", **BARE_PYTEST, SWARM_SERVER__TELEMETRY__OTLP_ENDPOINT=collector.url) as server,
+        served(
+            home, "--demo", "--yes", cwd=None, **BARE_PYTEST, SWARM_SERVER__TELEMETRY__OTLP_ENDPOINT=collector.url
+        ) as server,
     ):
         client = browser(server)
         _until(lambda: _types(client).count("phase_approved") == 2 and _goal(client)["state"] == "idle")
