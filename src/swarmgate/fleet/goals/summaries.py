@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.fleet.goals.checkout import all_goals
@@ -14,8 +17,12 @@ from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from swarmgate.fleet.goals.checkout import Site
 
+STILL_S = 20.0
+"""Seconds for which the list of a remote is waited for: who holds it longer stands still, as one that was stopped."""
 _SEEN = "refs/seen/"
 _FORM = "--format=%(refname)%00%(contents)%00%01"
 
@@ -26,10 +33,7 @@ def summaries(site: Site) -> dict[Goal, Summary]:
     Raises:
         RemoteAway: the remote is out of reach.
     """
-    place = site.home / "lists" / f"{hashlib.sha256(site.remote.encode()).hexdigest()[:16]}.git"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with place.with_suffix(".lock").open("w") as lock:
-        exclusive.take(lock.fileno())
+    with _list(site) as place:
         if not (place / "HEAD").exists():
             clones.make(place)
         there = all_goals(site)
@@ -41,3 +45,19 @@ def summaries(site: Site) -> dict[Goal, Summary]:
     records = (record.strip("\n").partition("\0") for record in listed.split("\0\1") if record.strip())
     pairs = ((Goal.known(site.name, ref.removeprefix(_SEEN)), text) for ref, _, text in records)
     return {goal: Summary.read(text) for goal, text in pairs if goal is not None}
+
+
+@contextlib.contextmanager
+def _list(site: Site) -> Iterator[Path]:
+    """The repository that the newest commits are fetched into, held alone: nobody waits for one who stands still.
+
+    It is one of this call's own then, which costs what it fetches.
+    """
+    place = site.home / "lists" / f"{hashlib.sha256(site.remote.encode()).hexdigest()[:16]}.git"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with place.with_suffix(".lock").open("w") as lock, contextlib.ExitStack() as ended:
+        try:
+            exclusive.take_within(lock.fileno(), STILL_S)
+        except BlockingIOError:
+            place = Path(ended.enter_context(tempfile.TemporaryDirectory(dir=place.parent))) / place.name
+        yield place

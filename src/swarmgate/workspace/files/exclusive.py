@@ -49,6 +49,25 @@ def take(descriptor: int, *, shared: bool = False, wait: bool = True) -> None:
     fcntl.flock(descriptor, how if wait else how | fcntl.LOCK_NB)
 
 
+def take_within(descriptor: int, seconds: float) -> None:
+    """Locks an open file until it is closed, unless somebody else holds it for so long.
+
+    Raises:
+        BlockingIOError: they do: their process may stand still.
+        OSError: the file system has no locks.
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            take(descriptor, wait=False)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                raise
+            time.sleep(_POLL_S)
+        else:
+            return
+
+
 def _take_byte(descriptor: int, *, wait: bool) -> None:
     """Locks one byte of a file, as Windows does: where that is held, it is asked again."""
     if sys.platform != "win32":
