@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swarmgate.fleet.goals.checkout import all_goals
@@ -15,9 +13,11 @@ from swarmgate.workspace.git import growing_log
 from swarmgate.workspace.git.copies import clones
 from swarmgate.workspace.git.driver import Driver
 from swarmgate.workspace.git.hosting import shared_refs
+from swarmgate.workspace.process import temporary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from swarmgate.fleet.goals.checkout import Site
 
@@ -59,5 +59,5 @@ def _list(site: Site) -> Iterator[Path]:
         try:
             exclusive.take_within(lock.fileno(), STILL_S)
         except BlockingIOError:
-            place = Path(ended.enter_context(tempfile.TemporaryDirectory(dir=place.parent))) / place.name
+            place = ended.enter_context(temporary.folder("goals")) / place.name
         yield place
