@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -114,8 +114,9 @@ def prepared(database: str) -> bool:
 
 def clock(connection: psycopg.Connection[Any]) -> datetime:
     """The time by the database's clock, which says when a job is due: those of the machines may be wrong by hours."""
-    found = connection.execute("SELECT now() AS time").fetchone()
-    return found["time"] if found else datetime.now(UTC)
+    (row,) = connection.execute("SELECT now() AS time").fetchall()
+    time: datetime = row["time"]
+    return time
 
 
 def filled(connection: psycopg.Connection[Any]) -> bool:

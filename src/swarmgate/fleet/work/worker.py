@@ -190,7 +190,7 @@ class Worker:
     async def _beat(self, labels: list[str]) -> None:
         """Says that it is alive, gives the goals of dead workers back, and hears whether it has to end."""
         while True:
-            with contextlib.suppress(QueueAway, RemoteAway):
+            with contextlib.suppress(SwarmError, OSError):  # no trouble, not even a full disk, ends the signs of life
                 if await asyncio.to_thread(self._beaten, labels) and not self._ending:
                     self.end()
                 await asyncio.to_thread(self._fill)
